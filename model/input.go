@@ -1,0 +1,76 @@
+package model
+
+import "time"
+
+// Input is what reaches the rules. Each carries the time it happened at.
+//
+//sumtype:decl
+type Input interface{ When() time.Time }
+
+// Due says that the earliest thing a chain waits for has come.
+type Due struct {
+	At    time.Time
+	Chain int
+	Heard time.Time // when a client last got a result from the chain; zero = never (H3)
+}
+
+// TryDone is the end of a Try effect.
+type TryDone struct {
+	Chain    int
+	Upstream int
+	Probe    uint64    // 0 = a check
+	N        int       // number of the try in the probe
+	Stamp    time.Time // of the effect
+	Started  time.Time // when its deadline began to run
+	Ended    time.Time
+	Outcome  Outcome // of an abandoned try: the zero Outcome
+}
+
+// Traffic is what the attempts of one client request, or of many, say of a
+// chain (H3). A result is no input: it is looked up when the chain is due.
+type Traffic struct {
+	At    time.Time
+	Chain int
+	// NoAnswer: nobody answered, or nobody was fit to ask. An error answer,
+	// a cache hit, an answer of our own and a client that hung up say nothing
+	// and are not sent.
+	NoAnswer bool
+}
+
+// Command is what somebody asks for. It names configured things only.
+type Command struct {
+	At     time.Time
+	ID     string // chosen by the sender; comes back in CommandDone
+	Op     Op
+	Chains []int // indexes; empty = all
+	Who    string
+}
+
+// Op is what a command asks for.
+type Op string
+
+// OpProbe probes chains now, or joins a probe in flight (H4).
+const OpProbe Op = "probe"
+
+func (i Due) When() time.Time     { return i.At }
+func (i TryDone) When() time.Time { return i.Ended }
+func (i Traffic) When() time.Time { return i.At }
+func (i Command) When() time.Time { return i.At }
+
+// Effect is what a rule asks the world to do. Try is the only one that dials.
+type Effect interface{ effect() }
+
+// EffectTry is one try for a worker: it ends in a TryDone with the same Chain,
+// Upstream, Probe, N and Stamp.
+type EffectTry struct {
+	Chain    int
+	Upstream int
+	Probe    uint64 // 0 = a check
+	N        int
+	Stamp    time.Time
+	Delay    time.Duration // to wait before it starts (T3)
+	Timeout  time.Duration // counted from its start
+	Ask      Questions     // fact questions beside the head
+}
+
+func (EffectTry) effect() {}

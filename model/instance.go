@@ -1,0 +1,52 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// RecentChanges bounds the changes that are part of the picture.
+const RecentChanges = 256
+
+// Instance is the picture of one running chaintop core: the fold of its events.
+type Instance struct {
+	Name    string    `json:"name"`
+	Version string    `json:"version"`
+	Epoch   string    `json:"epoch"` // changes at every start of the process
+	Started time.Time `json:"started,omitzero"`
+	Policy  Policy    `json:"policy"` // who counts for readiness
+
+	// Chains is in config order. A *Chain never changes once it is here; the
+	// slice belongs to whoever folds.
+	Chains []*Chain `json:"chains"`
+
+	ReadySince time.Time `json:"ready_since,omitzero"` // since when readiness is what it is
+	Recent     []Event   `json:"recent,omitempty"`     // the last changes, oldest first
+}
+
+// Clone is a picture that stays as it is while i is folded on.
+func (i *Instance) Clone() *Instance {
+	c := *i
+	c.Chains = slices.Clone(i.Chains)
+	return &c
+}
+
+// Find is the index of the chain with that key, or -1.
+func (i *Instance) Find(key string) int {
+	return slices.IndexFunc(i.Chains, func(c *Chain) bool { return c.Key() == key })
+}
+
+// Due is the earliest thing the chain waits for: its next probe, its next
+// round of checks, the end of a hold. It is zero when it waits for answers only.
+func (c *Chain) Due() time.Time {
+	due := c.Checks.Due
+	if c.Probe == nil && (due.IsZero() || c.State.Next.At.Before(due)) {
+		due = c.State.Next.At
+	}
+	for i := range c.Upstreams {
+		if h := c.Upstreams[i].State.Hold; h.Active && (due.IsZero() || h.Until.Before(due)) {
+			due = h.Until
+		}
+	}
+	return due
+}
