@@ -8,8 +8,11 @@ import (
 // Family is the protocol a chain's nodes speak.
 type Family string
 
-// EVM is Ethereum's JSON-RPC, over HTTP.
-const EVM Family = "evm"
+// The families.
+const (
+	EVM  Family = "evm"  // Ethereum's JSON-RPC, over HTTP or a websocket
+	HTTP Family = "http" // only whether somebody is there (V1)
+)
 
 // Settings are the paces and limits of one chain. Durations must be positive
 // unless 0 is given a meaning.

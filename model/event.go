@@ -69,9 +69,8 @@ type (
 	}
 	// ReadyChanged says that the instance's readiness turned, and on which chain.
 	ReadyChanged struct {
-		Ready bool   `json:"ready"`
-		Cause int    `json:"cause"` // index of the chain that turned it; -1 = none
-		Why   string `json:"why"`
+		Ready bool `json:"ready"`
+		Cause int  `json:"cause"` // index of the chain that turned it
 	}
 	// CommandDone answers a command.
 	CommandDone struct {

@@ -20,12 +20,9 @@ type Upstream struct {
 // UpstreamState is all that is believed of an upstream. UpstreamChanged and
 // UpstreamRead carry it whole.
 type UpstreamState struct {
-	Health  Health    `json:"health"`
-	Since   time.Time `json:"since,omitzero"`   // of Health
-	Streak  int       `json:"streak,omitempty"` // failed checks in a row (U2)
-	Checked time.Time `json:"checked,omitzero"` // start of the last check that counted
-	Failed  time.Time `json:"failed,omitzero"`  // when it last failed (U9)
-	Errors  int       `json:"errors,omitempty"` // checks in a row that only got an error answer (U1)
+	Record
+	Since     time.Time `json:"since,omitzero"`     // of Health
+	Recovered time.Time `json:"recovered,omitzero"` // when it last turned healthy
 
 	Findings Findings `json:"findings,omitempty"`
 	Hold     Hold     `json:"hold,omitzero"`
@@ -36,7 +33,6 @@ type UpstreamState struct {
 	HighHead  uint64    `json:"high_head,omitempty"` // the highest it said, until a regression is accepted
 	Regressed time.Time `json:"regressed,omitzero"`  // when it fell below HighHead
 	Lag       Lag       `json:"lag,omitzero"`
-	Recovered time.Time `json:"recovered,omitzero"` // when it last turned healthy
 
 	Last Last `json:"last,omitzero"`
 }
@@ -61,7 +57,7 @@ type Lag struct {
 	Blocks int64 `json:"blocks"`
 }
 
-// Last is the newest question to an upstream and what came of it.
+// Last is the newest check of an upstream and what came of it.
 type Last struct {
 	At       time.Time     `json:"at,omitzero"` // when the outcome was in
 	Trigger  Trigger       `json:"trigger,omitempty"`

@@ -1,0 +1,23 @@
+package tmpdeps
+import (
+_ "charm.land/bubbletea/v2"
+_ "charm.land/bubbles/v2/help"
+_ "charm.land/bubbles/v2/key"
+_ "charm.land/lipgloss/v2"
+_ "github.com/charmbracelet/x/ansi"
+_ "github.com/charmbracelet/colorprofile"
+_ "github.com/charmbracelet/x/vt"
+_ "github.com/charmbracelet/x/exp/golden"
+_ "github.com/creack/pty"
+_ "github.com/gorilla/websocket"
+_ "github.com/prometheus/common/config"
+_ "github.com/prometheus/common/version"
+_ "github.com/spf13/cobra"
+_ "go.yaml.in/yaml/v3"
+_ "golang.org/x/net/http2"
+_ "github.com/google/go-cmp/cmp"
+_ "go.uber.org/goleak"
+_ "pgregory.net/rapid"
+_ "github.com/rogpeppe/go-internal/testscript"
+_ "golang.org/x/term"
+)

@@ -1,0 +1,198 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// round starts the checks of a chain whose time has come: together, so that
+// its heads can be compared (U1). A held upstream is not checked (F6); one whose
+// check is in flight is left to it.
+func (d *decider) round() {
+	due, every := d.c.Checks.Due, d.c.Settings.CheckInterval
+	if due.IsZero() || d.now.Before(due) {
+		return
+	}
+	k := d.c.Checks
+	// Slots that passed while nobody looked are not made up for.
+	k.Due = due.Add((d.now.Sub(due)/every + 1) * every)
+	k.Flying = slices.Clone(k.Flying)
+	for i := range d.c.Upstreams {
+		if !d.c.Upstreams[i].State.Hold.Held(d.now) && !k.Flies(i) {
+			k.Round = d.now
+			k.Flying = append(k.Flying, Check{Upstream: i, Stamp: d.now, Trigger: TriggerCheck})
+		}
+	}
+	d.launch(k)
+}
+
+// check starts a check of one upstream now, unless one is in flight or it is
+// held.
+func (d *decider) check(trigger Trigger, i int) {
+	k := d.c.Checks
+	if k.Flies(i) || d.c.Upstreams[i].State.Hold.Held(d.now) {
+		return
+	}
+	k.Flying = append(slices.Clone(k.Flying), Check{Upstream: i, Stamp: d.now, Trigger: trigger})
+	d.launch(k)
+}
+
+// launch publishes the checks and sends off those stamped now.
+func (d *decider) launch(k Checks) {
+	was := d.c.Checks.Flying
+	d.emit("", UpstreamRead{Checks: k})
+	for _, c := range k.Flying {
+		if slices.Contains(was, c) {
+			continue
+		}
+		d.effects = append(d.effects, EffectTry{
+			Chain: d.n, Upstream: c.Upstream, Stamp: c.Stamp,
+			Timeout: d.c.Settings.CheckTimeout,
+			Ask:     d.c.Upstreams[c.Upstream].questions(d.now),
+		})
+	}
+}
+
+// checkDone takes the end of a check: it moves the upstream's record, and when
+// it was the last of its round the heads are compared. An end nobody waits for
+// changes nothing.
+func (d *decider) checkDone(in TryDone) {
+	k := d.c.Checks
+	at := slices.IndexFunc(k.Flying, func(c Check) bool { return c.Upstream == in.Upstream && c.Stamp.Equal(in.Stamp) })
+	if at < 0 {
+		return
+	}
+	trigger := k.Flying[at].Trigger
+	k.Flying = slices.Delete(slices.Clone(k.Flying), at, at+1)
+
+	before := d.states()
+	after := slices.Clone(before)
+	if in.Outcome.Kind != NoOutcome {
+		s := d.c.saw(in.Upstream, in)
+		s.Last = Last{
+			At: d.now, Trigger: trigger, Kind: in.Outcome.Kind, Reason: in.Outcome.Reason,
+			Evidence: in.Outcome.Evidence, Findings: in.Outcome.Findings, Took: in.Outcome.Took,
+		}
+		d.c.record(&s, in)
+		after[in.Upstream] = s
+		k.BlockTime = blockTime(k.BlockTime, before[in.Upstream].Facts.Block, s.Facts.Block)
+	}
+	halted := d.c.State.Halted
+	if in.Stamp.Equal(k.Round) && !slices.ContainsFunc(k.Flying, func(c Check) bool { return c.Stamp.Equal(k.Round) }) {
+		d.c.compare(&k, after, d.now)
+		halted = d.c.halted(after)
+	}
+	d.read(k, in, before, after)
+	d.halt(halted)
+	d.hurry(in, before[in.Upstream].Health, after)
+}
+
+func (d *decider) states() []UpstreamState {
+	all := make([]UpstreamState, len(d.c.Upstreams))
+	for i := range all {
+		all[i] = d.c.Upstreams[i].State
+	}
+	return all
+}
+
+// observe takes what a probe's try saw into its upstream: facts, findings and
+// holds. Streak and health are the checks' own (H7).
+func (d *decider) observe(in TryDone) {
+	before := d.states()
+	after := slices.Clone(before)
+	after[in.Upstream] = d.c.saw(in.Upstream, in)
+	k := d.c.Checks
+	k.BlockTime = blockTime(k.BlockTime, before[in.Upstream].Facts.Block, after[in.Upstream].Facts.Block)
+	in.Outcome.Asked = 0 // TryEnded counts them
+	d.read(k, in, before, after)
+}
+
+// read publishes the states that moved: the numbers in one reading, then a
+// change for each thing that turned.
+func (d *decider) read(k Checks, in TryDone, before, after []UpstreamState) {
+	r := UpstreamRead{Checks: k}
+	for i := range after {
+		moved := after[i] != before[i]
+		mine := i == in.Upstream && in.Outcome.Kind != NoOutcome
+		if !moved && !(mine && in.Outcome.Asked > 0) {
+			continue
+		}
+		u := UpstreamIndex{Upstream: i, State: after[i]}
+		if mine {
+			u.Asked = in.Outcome.Asked
+			if in.Outcome.Kind == Result {
+				u.Sample = in.Outcome.Took
+			}
+		}
+		r.Reads = append(r.Reads, u)
+	}
+	if len(r.Reads) > 0 || in.Probe == 0 {
+		d.emit("", r)
+	}
+	for i := range after {
+		d.turned(i, before[i], after[i])
+	}
+}
+
+// turned publishes what changed about an upstream, a line each.
+func (d *decider) turned(i int, was, is UpstreamState) {
+	change := UpstreamChanged{Upstream: i, From: was.Health, State: is}
+	if is.Health != was.Health {
+		change.What = ChangeHealth
+		d.emit("", change)
+	}
+	switch {
+	case is.Hold.Active && is.Hold.Run != was.Hold.Run:
+		change.What = ChangeHeld
+		d.emit("", change)
+	case was.Hold.Active && !is.Hold.Active:
+		change.What = ChangeReleased
+		d.emit("", change)
+	}
+	if gained, lost := is.Findings&^was.Findings, was.Findings&^is.Findings; gained|lost != 0 {
+		change.What, change.Gained, change.Lost = ChangeFindings, gained, lost
+		d.emit("", change)
+	}
+}
+
+// halt publishes that the chain stopped, or moves again.
+func (d *decider) halt(since time.Time) {
+	st := d.c.State
+	if since.IsZero() == st.Halted.IsZero() {
+		return
+	}
+	what := ChangeHalted
+	if since.IsZero() {
+		what = ChangeMoving
+	}
+	st.Halted = since
+	d.emit("", ChainChanged{What: what, From: st.Health, State: st})
+}
+
+// hurry makes the probe due now when checks say that its verdict is old: the
+// last upstream turned unhealthy, or one passes while the chain is not healthy
+// (H7). At most once per soon.
+func (d *decider) hurry(in TryDone, was Health, after []UpstreamState) {
+	st := d.c.State
+	var why NextWhy
+	switch {
+	case after[in.Upstream].Health == Unhealthy && was != Unhealthy &&
+		!slices.ContainsFunc(after, func(s UpstreamState) bool { return s.Health != Unhealthy }):
+		why = NextAllFailed
+	case d.c.Family.passes(in.Outcome) == Result && st.Health != Healthy:
+		why = NextPassed
+	default:
+		return
+	}
+	at := d.now
+	if free := st.Hurried.Add(d.c.Settings.Soon); !st.Hurried.IsZero() && free.After(at) {
+		at = free
+	}
+	if d.c.Probe != nil || !at.Before(st.Next.At) {
+		return
+	}
+	st.Hurried = at
+	st.Next = Next{At: at, From: d.now, Why: why}
+	d.emit("", ChainChanged{What: ChangeNext, From: st.Health, State: st})
+	d.probeDue(time.Time{})
+}

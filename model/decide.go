@@ -1,0 +1,200 @@
+package model
+
+import (
+	"slices"
+	"time"
+)
+
+// Decide is what an input does to the instance: events to fold, in order and
+// as one batch, and effects to carry out. It changes nothing itself.
+func (i *Instance) Decide(in Input) ([]Event, []Effect) {
+	switch in := in.(type) {
+	case Command:
+		return i.command(in)
+	case Due:
+		return i.chain(in.Chain, in)
+	case TryDone:
+		return i.chain(in.Chain, in)
+	case Traffic:
+		return i.chain(in.Chain, in)
+	}
+	return nil, nil
+}
+
+// chain lets the chain at n decide, and adds what it means to readiness.
+func (i *Instance) chain(n int, in Input) ([]Event, []Effect) {
+	if n < 0 || n >= len(i.Chains) {
+		return nil, nil
+	}
+	d := decider{n: n, c: i.Chains[n], now: in.When()}
+	d.decide(in)
+	if d.c.State.Health != i.Chains[n].State.Health {
+		if was, is := Ready(i, i.Policy), readyWith(i, i.Policy, n, d.c); was.Ready != is.Ready {
+			d.events = append(d.events, Event{At: d.now, Chain: -1, Body: ReadyChanged{Ready: is.Ready, Cause: n}})
+		}
+	}
+	return d.events, d.effects
+}
+
+// command carries out what somebody asked for and says what became of it.
+func (i *Instance) command(in Command) ([]Event, []Effect) {
+	var events []Event
+	var effects []Effect
+	done := CommandDone{ID: in.ID, Op: in.Op, Chains: in.Chains}
+	targets := in.Chains
+	if len(targets) == 0 {
+		for n := range i.Chains {
+			targets = append(targets, n)
+		}
+	}
+	work := i.Clone()
+	for _, n := range targets {
+		if in.Op != OpProbe || n < 0 || n >= len(work.Chains) {
+			done.Answer = "refused: no such thing to " + string(in.Op)
+			continue
+		}
+		one := in
+		one.Chains = []int{n}
+		if work.Chains[n].Probe != nil {
+			done.Joined++
+		}
+		evs, effs := work.chain(n, one)
+		work.Apply(evs...)
+		events, effects = append(events, evs...), append(effects, effs...)
+		done.Probes = append(done.Probes, work.Chains[n].State.Probes)
+	}
+	if done.Answer == "" {
+		done.Answer = "accepted"
+	}
+	events = append(events, Event{At: in.At, Chain: -1, Who: in.Who, Body: done})
+	return events, effects
+}
+
+// Decide is every rule about one chain: what an input does to it, as events to
+// fold and effects to carry out. It waits for nothing and changes nothing.
+func (c *Chain) Decide(in Input) ([]Event, []Effect) {
+	d := decider{c: c, now: in.When()}
+	switch in := in.(type) {
+	case Due:
+		d.n = in.Chain
+	case TryDone:
+		d.n = in.Chain
+	case Traffic:
+		d.n = in.Chain
+	case Command:
+		if len(in.Chains) > 0 {
+			d.n = in.Chains[0]
+		}
+	}
+	d.decide(in)
+	return d.events, d.effects
+}
+
+// decider is one decision in the making. c is the chain as the events so far
+// leave it, so that a later step of the same decision sees the earlier one, and
+// the fold of the events is c by construction.
+type decider struct {
+	n       int
+	c       *Chain
+	own     bool // c is a clone, ours to write
+	now     time.Time
+	events  []Event
+	effects []Effect
+}
+
+func (d *decider) emit(who string, b Body) {
+	if !d.own {
+		d.c, d.own = d.c.clone(), true
+	}
+	e := Event{At: d.now, Chain: d.n, Who: who, Body: b}
+	d.c.apply(e)
+	d.events = append(d.events, e)
+}
+
+func (d *decider) decide(in Input) {
+	switch in := in.(type) {
+	case Due:
+		d.release()
+		d.round()
+		d.probeDue(in.Heard)
+	case TryDone:
+		if in.Probe == 0 {
+			d.checkDone(in)
+		} else {
+			d.tryDone(in)
+		}
+	case Traffic:
+		d.traffic(in)
+	case Command:
+		if d.c.Probe == nil {
+			d.startProbe(TriggerManual, in.Who)
+		}
+	}
+	d.serve()
+}
+
+// serve publishes where a request would go, in the step that changed it (F2).
+func (d *decider) serve() {
+	was, is := d.c.Serving, d.c.routed(d.now)
+	is.Since = was.Since
+	if is == was {
+		return
+	}
+	is.Since = d.now
+	d.emit("", ServingChanged{From: was.Upstream, Serving: is})
+}
+
+// release ends the holds that are over.
+func (d *decider) release() {
+	for i := range d.c.Upstreams {
+		s := d.c.Upstreams[i].State
+		if s.Hold.Active && !s.Hold.Held(d.now) {
+			s.Hold.Active = false
+			d.emit("", UpstreamChanged{Upstream: i, What: ChangeReleased, From: s.Health, State: s})
+		}
+	}
+}
+
+// firstHold is when the first hold of a chain ends whose upstreams are all
+// held; zero when one may be asked.
+func (c *Chain) firstHold(now time.Time) time.Time {
+	var first time.Time
+	for i := range c.Upstreams {
+		h := c.Upstreams[i].State.Hold
+		if !h.Held(now) {
+			return time.Time{}
+		}
+		if first.IsZero() || h.Until.Before(first) {
+			first = h.Until
+		}
+	}
+	return first
+}
+
+// probeOrder is the routing order of a chain's upstreams for a probe: those
+// fit for traffic, those fit as a last resort, the others, the held ones;
+// within each primaries before backups (T3).
+func (c *Chain) probeOrder(now time.Time) []int {
+	rank := func(i int) int {
+		r := 0
+		switch c.Fitness(i, now) {
+		case Fit:
+		case UnfitLastResort:
+			r = 1
+		case UnfitFinding, UnfitHealth:
+			r = 2
+		case UnfitHeld:
+			r = 3
+		}
+		if c.Upstreams[i].State.Hold.Held(now) {
+			r = 3
+		}
+		return 2*r + int(c.Upstreams[i].Tier)
+	}
+	order := make([]int, len(c.Upstreams))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+	return order
+}

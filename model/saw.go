@@ -1,0 +1,212 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// saw is the state of upstream i after a try or a check ended: facts, findings
+// and holds act at once, both ways (F1). Its record is moved by record only.
+func (c *Chain) saw(i int, in TryDone) UpstreamState {
+	s, o, now := c.Upstreams[i].State, in.Outcome, in.Ended
+	s.Facts.take(o.Facts, now)
+	switch o.Kind {
+	case Result:
+		s.Findings = s.Findings&^fromAnswer&^FindingSet(Erroring, Noncompliant) | o.Findings
+		s.Hold = Hold{}
+	case Answer:
+		s.Findings = s.Findings&^fromAnswer | o.Findings
+		if o.Reason == ReasonRateLimit {
+			s.Hold = c.hold(i, s.Hold, o, now)
+		}
+	case NoAnswer:
+		s.Findings |= o.Findings
+	case NoOutcome:
+		return s
+	}
+	c.judgeFacts(&s, o.Facts)
+	if o.Facts.Head.Known() {
+		c.takeHead(&s, in)
+	}
+	return s
+}
+
+// judgeFacts sets the findings that the facts just said.
+func (c *Chain) judgeFacts(s *UpstreamState, said Facts) {
+	if said.ChainID.Know != Unheard {
+		s.Findings = s.Findings.Set(WrongChain, said.ChainID.Known() && c.ExpectID != "" && said.ChainID.Value != c.ExpectID)
+	}
+	if said.Syncing.Know != Unheard {
+		s.Findings = s.Findings.Set(Syncing, said.Syncing.Known() && said.Syncing.Value)
+	}
+	if said.Peers.Know != Unheard {
+		s.Findings = s.Findings.Set(NoPeers, said.Peers.Known() && said.Peers.Value == 0)
+	}
+	if said.Head.Known() {
+		s.Findings = s.Findings.Set(HeadZero, said.Head.Value == 0)
+	}
+}
+
+// Holds of F6.
+const (
+	holdFirst = 30 * time.Second
+	holdMost  = 30 * time.Minute
+	holdShare = 0.2 // jitter, upwards
+)
+
+// hold is the pause after a rate limit: what it asked for, else 30 s doubling
+// with each in a row, a used-up quota the longest at once (F6).
+func (c *Chain) hold(i int, was Hold, o Outcome, now time.Time) Hold {
+	h := Hold{Active: true, From: now, Run: was.Run + 1, Asked: min(o.RetryAfter, holdMost), Quota: o.Findings.Has(Quota)}
+	wait := h.Asked
+	if wait <= 0 {
+		wait = holdMost
+		if n := h.Run - 1; n < 6 && !h.Quota {
+			wait = holdFirst << n
+		}
+		share := 1 + holdShare*roll(c.Seed, uint64(i), uint64(h.Run), uint64(now.UnixNano()))
+		wait = min(time.Duration(float64(wait)*share), holdMost)
+	}
+	h.Until = now.Add(wait)
+	return h
+}
+
+// record moves an upstream's record by a check (U1, U2), with what follows from
+// it: since when, recovered when, erroring or not.
+func (c *Chain) record(s *UpstreamState, in TryDone) {
+	was := s.Health
+	s.Record = Advance(s.Record, CheckEnd{Started: in.Started, Ended: in.Ended, Pass: c.Family.passes(in.Outcome)}, c.Settings.Fall)
+	s.Findings = s.Findings.Set(Erroring, s.Errors >= c.Settings.Fall)
+	if s.Health == was {
+		return
+	}
+	s.Since = in.Ended
+	if s.Health == Healthy {
+		s.Recovered = in.Ended
+		// A node that comes back may begin elsewhere: what it said before is history.
+		s.HighHead, s.Regressed = s.Facts.Head.Value, time.Time{}
+		s.Findings = s.Findings.Without(HeadRegressed)
+	}
+}
+
+// How old a head may be before it is stale: ten blocks of the chain's own
+// pace, within bounds; without a measured pace, the guess.
+const (
+	staleBlocks = 10
+	staleLeast  = time.Minute
+	staleMost   = 3 * time.Hour
+	staleGuess  = 3 * time.Minute
+)
+
+// StaleAfter is how old a head of this chain may be before it is stale.
+func (c *Chain) StaleAfter() time.Duration {
+	if c.Checks.BlockTime <= 0 {
+		return staleGuess
+	}
+	return min(max(staleBlocks*c.Checks.BlockTime, staleLeast), staleMost)
+}
+
+// takeHead takes the head just said: since when it is what it is, whether it
+// fell, whether it is old.
+func (c *Chain) takeHead(s *UpstreamState, in TryDone) {
+	now, limit := in.Ended, c.StaleAfter()
+	if b := s.Facts.Block; b.Known() && b.At.Equal(now) && b.Value.Number > s.Facts.Head.Value {
+		s.Facts.Head.Value = b.Value.Number // the header was asked a moment later
+	}
+	head := s.Facts.Head.Value
+	if was := c.Upstreams[in.Upstream].State.Facts.Head; !was.Known() || was.Value != head {
+		s.HeadSince = now
+	}
+	if b := s.Facts.Block; b.Known() && b.Value.Number == head && b.Value.Time.Before(s.HeadSince) {
+		s.HeadSince = b.Value.Time
+	}
+	s.HeadRound = in.Stamp
+
+	switch fell := s.HighHead > head && s.HighHead-head > c.Settings.MaxLag; {
+	case !fell:
+		s.HighHead, s.Regressed = max(s.HighHead, head), time.Time{}
+	case s.Regressed.IsZero():
+		s.Regressed = now
+	case now.Sub(s.Regressed) > limit:
+		s.HighHead, s.Regressed = head, time.Time{} // it stays there: that is its head now
+	}
+	s.Findings = s.Findings.Set(HeadRegressed, !s.Regressed.IsZero())
+
+	// A node that imports old blocks moves, and is stale all the same.
+	b := s.Facts.Block
+	oldHeader := b.Known() && b.At.Sub(b.Value.Time) > limit
+	s.Findings = s.Findings.Set(StaleHead, oldHeader || now.Sub(s.HeadSince) > limit)
+}
+
+// blockTime is the chain's pace from two headers of one upstream, a minute or
+// so apart; what was known where they do not tell.
+func blockTime(known time.Duration, was, is Fact[Block]) time.Duration {
+	if !was.Known() || !is.Known() || is.Value.Number <= was.Value.Number || !is.Value.Time.After(was.Value.Time) {
+		return known
+	}
+	return is.Value.Time.Sub(was.Value.Time) / time.Duration(min(is.Value.Number-was.Value.Number, 1<<40))
+}
+
+// compare holds the heads of one round against a corroborated tip: the second
+// highest of three or more, the highest of two; one head alone says nothing
+// (F7).
+func (c *Chain) compare(k *Checks, states []UpstreamState, now time.Time) {
+	var heads []uint64
+	in := func(s *UpstreamState) bool {
+		return s.HeadRound.Equal(k.Round) && s.Facts.Head.Known() && !s.Findings.Has(WrongChain)
+	}
+	for i := range states {
+		states[i].Lag = Lag{}
+		if in(&states[i]) {
+			heads = append(heads, states[i].Facts.Head.Value)
+			states[i].Findings = states[i].Findings.Without(Behind)
+		}
+	}
+	k.Tip, k.TipBy = Fact[uint64]{}, nil
+	if len(heads) < 2 {
+		return
+	}
+	slices.Sort(heads)
+	tip := heads[len(heads)-1]
+	if len(heads) > 2 {
+		tip = heads[len(heads)-2]
+	}
+	k.Tip = Fact[uint64]{Know: Known, Value: tip, At: now}
+	for i := range states {
+		if s := &states[i]; in(s) {
+			s.Lag = Lag{Known: true, Blocks: lag(tip, s.Facts.Head.Value)}
+			s.Findings = s.Findings.Set(Behind, s.Lag.Blocks > int64(c.Settings.MaxLag))
+			if s.Facts.Head.Value >= tip {
+				k.TipBy = append(k.TipBy, i)
+			}
+		}
+	}
+}
+
+// lag is tip - head, within what an int64 holds: a rogue head may be any number.
+func lag(tip, head uint64) int64 {
+	if head > tip {
+		return -int64(min(head-tip, math.MaxInt64))
+	}
+	return int64(min(tip-head, math.MaxInt64))
+}
+
+// halted is since when every head of the chain is old, by the newest of them;
+// zero when one moves or none is known (F7).
+func (c *Chain) halted(states []UpstreamState) time.Time {
+	var newest time.Time
+	for i := range states {
+		s := &states[i]
+		if s.Health == Unhealthy || !s.Facts.Head.Known() || s.Findings.Has(WrongChain) {
+			continue
+		}
+		if !s.Findings.Has(StaleHead) {
+			return time.Time{}
+		}
+		if s.HeadSince.After(newest) {
+			newest = s.HeadSince
+		}
+	}
+	return newest
+}
