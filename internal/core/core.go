@@ -1,0 +1,263 @@
+// Package core owns an instance: one goroutine takes inputs, lets the model
+// decide, folds and appends the events, publishes the picture and hands out
+// the effects. Workers answer with inputs.
+//
+// Law: only the loop changes the picture; every change is in the log, in the
+// step that made it; no try, reader or slow chain ever blocks the loop. Not
+// promised: that a try which was sent off when the core stops has an outcome —
+// it is abandoned and moves nothing.
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"chaintop/feed"
+	"chaintop/model"
+)
+
+// Prober makes one try. It returns when the try has an outcome or ctx's
+// deadline has come, whichever is first: a deadline is an outcome. The error is
+// for a try that was abandoned or could not be built; then there is no outcome
+// (U7, U8).
+type Prober interface {
+	Try(ctx context.Context, chain, upstream int, ask model.Questions) (model.Outcome, error)
+}
+
+// Options is what a core is made of.
+type Options struct {
+	Instance model.Instance // its definitions; Begin gives it its first schedules
+	Prober   Prober
+	// Heard is when a client last got a result from a chain, zero for never.
+	// It is asked when a probe is due (H3). Nil: nobody relays here.
+	Heard  func(chain int) time.Time
+	Logger *slog.Logger // one line a probe (H5); nil: none
+}
+
+// Bounds of a core.
+const (
+	batchInputs = 64   // inputs decided between two publications
+	maxTries    = 1024 // tries in flight; others wait, their deadlines not yet running
+)
+
+// ErrStopped says that the core takes no more inputs.
+var ErrStopped = errors.New("the instance has stopped")
+
+// Core owns one instance while Run runs.
+type Core struct {
+	prober Prober
+	heard  func(int) time.Time
+	logger *slog.Logger
+	start  time.Time // of the clock; carries the monotonic reading
+
+	log     *feed.Log
+	picture atomic.Pointer[model.Instance]
+	inputs  chan model.Input
+	stopped chan struct{}
+	slots   chan struct{}
+	tries   sync.WaitGroup
+
+	// Written only by the loop.
+	inst model.Instance
+	due  schedule
+}
+
+// New is a core that has not started: its log holds the instance's first event.
+func New(o Options) *Core {
+	c := &Core{
+		prober: o.Prober, heard: o.Heard, logger: o.Logger, start: time.Now(),
+		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
+		slots: make(chan struct{}, maxTries),
+	}
+	if c.logger == nil {
+		c.logger = slog.New(slog.DiscardHandler)
+	}
+	now := c.Now()
+	started := model.Event{At: now, Chain: -1, Body: model.Started{Instance: model.Begin(o.Instance, now)}}
+	c.inst.Apply(started)
+	c.log = feed.NewLog(&model.Instance{Epoch: o.Instance.Epoch})
+	c.publish([]model.Event{started})
+	c.due.reset(c.inst.Chains)
+	return c
+}
+
+// Now is the core's clock: the wall clock at its start plus the time since. A
+// step of the wall clock moves no schedule.
+func (c *Core) Now() time.Time { return c.start.Round(0).Add(time.Since(c.start)) }
+
+// Log is the instance's log, the Source of all who follow it.
+func (c *Core) Log() *feed.Log { return c.log }
+
+// Picture is the newest published picture. It is shared and not to be changed.
+func (c *Core) Picture() *model.Instance { return c.picture.Load() }
+
+// Send hands over a command. It is stamped with the core's clock when it is
+// taken.
+func (c *Core) Send(ctx context.Context, cmd model.Command) error {
+	cmd.At = c.Now()
+	select {
+	case <-c.stopped:
+		return ErrStopped
+	default:
+	}
+	select {
+	case c.inputs <- cmd:
+		return nil
+	case <-c.stopped:
+		return ErrStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Missed says that a client of the chain got no answer from any upstream (H3).
+// It never waits: news that finds no room is dropped, for the inputs before it
+// are of the same outage.
+func (c *Core) Missed(chain int) {
+	select {
+	case c.inputs <- model.Traffic{At: c.Now(), Chain: chain, NoAnswer: true}:
+	default:
+	}
+}
+
+// Run owns the instance until ctx ends, then abandons the tries in flight,
+// waits for them and closes the log. It may be called once.
+func (c *Core) Run(ctx context.Context) error {
+	tries, abandon := context.WithCancel(context.Background())
+	defer func() {
+		close(c.stopped)
+		abandon()
+		c.tries.Wait()
+		c.log.Close()
+	}()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	batch := make([]model.Input, 0, batchInputs)
+	for {
+		c.arm(timer)
+		batch = batch[:0]
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case in := <-c.inputs:
+			batch = c.fill(append(batch, in))
+		case <-timer.C:
+			batch = c.dues(batch)
+		}
+		c.take(tries, batch)
+	}
+}
+
+// arm sets the one timer to the earliest thing any chain waits for.
+func (c *Core) arm(timer *time.Timer) {
+	at, ok := c.due.first()
+	if !ok {
+		timer.Stop()
+		return
+	}
+	timer.Reset(max(at.Sub(c.Now()), 0))
+}
+
+// fill adds what else is waiting.
+func (c *Core) fill(batch []model.Input) []model.Input {
+	for len(batch) < batchInputs {
+		select {
+		case in := <-c.inputs:
+			batch = append(batch, in)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// dues adds a Due for each chain whose time has come.
+func (c *Core) dues(batch []model.Input) []model.Input {
+	now := c.Now()
+	for len(batch) < batchInputs {
+		chain, ok := c.due.pop(now)
+		if !ok {
+			break
+		}
+		in := model.Due{At: now, Chain: chain}
+		if c.heard != nil {
+			in.Heard = c.heard(chain)
+		}
+		batch = append(batch, in)
+	}
+	return batch
+}
+
+// take decides a batch of inputs, one after the other, publishes once, and then
+// sends off the effects.
+func (c *Core) take(tries context.Context, batch []model.Input) {
+	var events []model.Event
+	var effects []model.Effect
+	for _, in := range batch {
+		evs, effs := c.inst.Decide(in)
+		c.inst.Apply(evs...)
+		events, effects = append(events, evs...), append(effects, effs...)
+		c.reschedule(in)
+	}
+	if len(events) > 0 {
+		c.publish(events)
+	}
+	for _, e := range effects {
+		if try, ok := e.(model.EffectTry); ok {
+			c.tries.Go(func() { c.try(tries, try) })
+		}
+	}
+}
+
+// reschedule fixes the due time of the chains an input touched.
+func (c *Core) reschedule(in model.Input) {
+	touched := []int{}
+	switch in := in.(type) {
+	case model.Due:
+		touched = append(touched, in.Chain)
+	case model.TryDone:
+		touched = append(touched, in.Chain)
+	case model.Traffic:
+		touched = append(touched, in.Chain)
+	case model.Command:
+		touched = in.Chains
+		if len(touched) == 0 {
+			c.due.reset(c.inst.Chains)
+		}
+	}
+	for _, n := range touched {
+		if n >= 0 && n < len(c.inst.Chains) {
+			c.due.set(n, c.inst.Chains[n].Due())
+		}
+	}
+}
+
+func (c *Core) publish(events []model.Event) {
+	pic := c.inst.Clone()
+	c.picture.Store(pic)
+	c.log.Append(pic, events)
+	for _, e := range events {
+		c.note(pic, e)
+	}
+}
+
+// note writes one line a probe, with the health after it (H5).
+func (c *Core) note(pic *model.Instance, e model.Event) {
+	ended, ok := e.Body.(model.ProbeEnded)
+	if !ok {
+		return
+	}
+	p := ended.Probe
+	level := slog.LevelInfo
+	if p.Verdict != model.VerdictHealthy {
+		level = slog.LevelWarn
+	}
+	c.logger.Log(context.Background(), level, "probe",
+		"chain", pic.Chains[e.Chain].Key(), "id", p.ID, "verdict", p.Verdict.String(), "health", p.Health.String(),
+		"tries", len(p.Tries), "took", p.Ended.Sub(p.Started), "trigger", string(p.Trigger), "who", p.Who,
+		"next", ended.State.Next.At.Sub(p.Ended), "why", string(ended.State.Next.Why))
+}
