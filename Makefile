@@ -51,7 +51,8 @@ lint:
 # it. The tmux server has a socket folder of its own and ends with the script.
 define SMOKE
 set -euo pipefail
-go test -list '^TestTerminal' ./cmd/chaintop | grep -q '^Test' || { echo "smoke: cmd/chaintop has no TestTerminal…"; exit 1; }
+list=$$(go test -list '^TestTerminal' ./cmd/chaintop)
+[[ $$list == TestTerminal* ]] || { echo "smoke: cmd/chaintop has no TestTerminal…"; exit 1; }
 go test -count=1 -run '^TestTerminal' ./cmd/chaintop
 if ! command -v tmux >/dev/null; then
   [ -z "$${CI:-}" ] || { echo "smoke: tmux is missing"; exit 1; }
@@ -146,7 +147,9 @@ build:
 
 # Three runs of each, then the medians.
 define MEDIANS
+/^(goos|goarch|cpu|pkg):|FAIL|panic/ { print; fflush() }
 /^Benchmark/ {
+	print; fflush()
 	if (!($$1 in n)) order[++names] = $$1
 	k = ++n[$$1]
 	for (i = 3; i < NF; i += 2) { value[$$1, $$(i+1), k] = $$i; if (!(($$1, $$(i+1)) in seen)) { seen[$$1, $$(i+1)] = 1; units[$$1] = units[$$1] " " $$(i+1) } }
@@ -170,12 +173,42 @@ endef
 export MEDIANS
 
 bench:
-	@set -euo pipefail; go test -run '^$$' -bench '$(BENCH)' -benchmem -count 3 $(BENCHPKGS) | { grep -Ev '^(\?|ok|PASS)' || true; } | tee /dev/stderr | awk "$$MEDIANS"
+	@set -euo pipefail; go test -run '^$$' -bench '$(BENCH)' -benchmem -count 3 $(BENCHPKGS) | awk "$$MEDIANS"
 
-# The pictures of the documents are made from the real screen.
+# The picture of the README: the demo in an xterm of 120x40 cells once it
+# has something to show. apt-get install xvfb xterm ffmpeg tmux fonts-dejavu-core
+define PICTURES
+set -euo pipefail
+dir=$$(mktemp -d)
+export TMUX_TMPDIR=$$dir LC_ALL=C.UTF-8 COLORTERM=truecolor
+unset TMUX NO_COLOR
+mux() { tmux -L private -f /dev/null -u "$$@"; }
+trap 'mux kill-server 2>/dev/null || true; kill $$(jobs -p) 2>/dev/null || true; rm -rf "$$dir"' EXIT
+go build -o "$$dir/chaintop" ./cmd/chaintop
+Xvfb -displayfd 3 -screen 0 1920x1200x24 3>"$$dir/display" >/dev/null 2>&1 &
+for ((i = 0; i < 100; i++)); do [ ! -s "$$dir/display" ] || break; sleep 0.1; done
+DISPLAY=:$$(cat "$$dir/display")
+export DISPLAY
+mux new-session -d -x 120 -y 40 "'$$dir/chaintop'"
+mux set -g status off
+mux set -ga terminal-overrides ',xterm*:Tc'
+xterm -fa 'DejaVu Sans Mono' -fs 11 -b 0 -bg '#17171b' -fg '#d8d8dc' -geometry 120x40+0+0 -e tmux -L private -u attach >/dev/null 2>&1 &
+for ((i = 0; i < 900; i++)); do
+  frame=$$(mux capture-pane -p)
+  [[ $$frame != *unreachable* ]] || break
+  sleep 0.1
+done
+[[ $$frame == *unreachable* ]] || { echo "pictures: no chain was unreachable within 90s"; exit 1; }
+sleep 2
+read -r w h <<<"$$(mux list-clients -F '#{client_cell_width} #{client_cell_height}')"
+mkdir -p docs/pictures
+ffmpeg -nostdin -v error -y -f x11grab -draw_mouse 0 -video_size $$((120 * w))x$$((40 * h)) -i "$$DISPLAY" -frames:v 1 -update 1 docs/pictures/chains.png
+ls -l docs/pictures
+endef
+export PICTURES
+
 pictures:
-	@go test -list '^TestPictures$$' ./cmd/chaintop | grep -q '^TestPictures' || { echo "pictures: cmd/chaintop has no TestPictures"; exit 1; }
-	CHAINTOP_PICTURES=$(CURDIR)/docs/pictures go test -count=1 -run '^TestPictures$$' ./cmd/chaintop
+	@bash -c "$$PICTURES"
 
 # Real nodes (geth and anvil) killed and started again; not part of check.
 check-nodes:

@@ -5,7 +5,10 @@ import "time"
 // Input is what reaches the rules. Each carries the time it happened at.
 //
 //sumtype:decl
-type Input interface{ When() time.Time }
+type Input interface {
+	When() time.Time
+	input()
+}
 
 // Due says that the earliest thing a chain waits for has come.
 type Due struct {
@@ -57,7 +60,14 @@ func (i TryDone) When() time.Time { return i.Ended }
 func (i Traffic) When() time.Time { return i.At }
 func (i Command) When() time.Time { return i.At }
 
+func (Due) input()     {}
+func (TryDone) input() {}
+func (Traffic) input() {}
+func (Command) input() {}
+
 // Effect is what a rule asks the world to do. Try is the only one that dials.
+//
+//sumtype:decl
 type Effect interface{ effect() }
 
 // EffectTry is one try for a worker: it ends in a TryDone with the same Chain,

@@ -140,6 +140,8 @@ func reasonWord(r Reason, e Evidence, f Findings) string {
 		return "not json-rpc"
 	case ReasonIDMismatch:
 		return "other id"
+	case ReasonTimeout, ReasonRefused, ReasonReset, ReasonEOF, ReasonDNS, ReasonTLS, ReasonNoRoute, ReasonTruncated,
+		ReasonMalformed, ReasonEmpty, ReasonOwnSide, ReasonNoUpstream, ReasonGRPCStatus:
 	}
 	return strings.ReplaceAll(string(r), "_", " ")
 }

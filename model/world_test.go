@@ -53,8 +53,6 @@ func (w *world) in(in Input) []Event {
 	return events
 }
 
-func (w *world) at(d time.Duration) { w.now = epoch0.Add(d) }
-
 func (w *world) chain() *Chain { return w.inst.Chains[0] }
 
 // due lets the chain's next due time come, and returns it as time since the start.

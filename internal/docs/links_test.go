@@ -53,6 +53,27 @@ func documents(t *testing.T, fsys fs.FS) []string {
 	return pages
 }
 
+func TestEveryPackageIsDescribed(t *testing.T) {
+	text := readFile(t, "docs/ARCHITECTURE.md")
+	files, err := fs.Glob(os.DirFS(root), "internal/*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no package: %v", err)
+	}
+	said := map[string]bool{}
+	for _, p := range files {
+		dir := path.Dir(p)
+		if !said[dir] && !describes(text, dir) {
+			t.Errorf("docs/ARCHITECTURE.md does not say what %s is", dir)
+		}
+		said[dir] = true
+	}
+}
+
+// describes says whether a page names a folder, whole or by its last part.
+func describes(text, dir string) bool {
+	return strings.Contains(text, "`"+dir+"`") || strings.Contains(text, "`"+path.Base(dir)+"`")
+}
+
 // dangling lists the links of a page that lead to no file or heading, and the
 // commands it names that do not exist.
 func dangling(fsys fs.FS, page string) []string {

@@ -59,8 +59,8 @@ func (c *Conn) SetLinger(sec int) error {
 }
 
 // Reset breaks the connection: what is in flight is lost, and the peer's reads
-// and writes fail with ECONNRESET.
-func (c *Conn) Reset() error { return c.end(syscall.ECONNRESET) }
+// and writes fail with ECONNRESET. After Close it does nothing.
+func (c *Conn) Reset() { _ = c.end(syscall.ECONNRESET) }
 
 // end closes this end; reset, if not nil, is what the peer gets for it.
 func (c *Conn) end(reset error) error {
@@ -106,7 +106,7 @@ func (c *Conn) setDeadline(s *stream, d *deadline, t time.Time) error {
 
 // wrap dresses an error as the net package does.
 func (c *Conn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	var errno syscall.Errno

@@ -20,7 +20,7 @@ func pairOf(t *testing.T, n *Network) (near, far *Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer shut(l)
 	c, err := n.Dial(t.Context(), "tcp", "node:1")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func pairOf(t *testing.T, n *Network) (near, far *Conn) {
 
 func TestWriteDoesNotWaitForReader(t *testing.T) {
 	near, far := pairOf(t, new(Network))
-	defer far.Close()
+	defer shut(far)
 	want := bytes.Repeat([]byte("chain"), 1000)
 	for part := range slices.Chunk(want, 700) {
 		if n, err := near.Write(part); n != len(part) || err != nil {
@@ -53,17 +53,17 @@ func TestWriteDoesNotWaitForReader(t *testing.T) {
 func TestFullDirectionHoldsTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := pairOf(t, &Network{Buffer: 4})
-		defer near.Close()
-		defer far.Close()
+		defer shut(near)
+		defer shut(far)
 		start := time.Now()
-		time.AfterFunc(3*time.Second, func() { far.Read(make([]byte, 2)) })
+		time.AfterFunc(3*time.Second, func() { take(t, far, 2) })
 		if n, err := near.Write([]byte("sixsix")); n != 6 || err != nil {
 			t.Fatal(n, err)
 		}
 		if took := time.Since(start); took != 3*time.Second {
 			t.Errorf("the write took %v, want until the read at 3s", took)
 		}
-		near.SetWriteDeadline(start.Add(10 * time.Second))
+		ok(t, near.SetWriteDeadline(start.Add(10*time.Second)))
 		n, err := near.Write([]byte("more"))
 		if took := time.Since(start); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || took != 10*time.Second {
 			t.Errorf("a write to a full direction: %d, %v at %v; want 0 and its deadline at 10s", n, err, took)
@@ -74,11 +74,11 @@ func TestFullDirectionHoldsTheWriter(t *testing.T) {
 func TestReadDeadlineIsExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := pairOf(t, new(Network))
-		defer near.Close()
-		defer far.Close()
+		defer shut(near)
+		defer shut(far)
 		start := time.Now()
-		near.SetDeadline(start.Add(time.Hour))
-		time.AfterFunc(time.Second, func() { near.SetReadDeadline(start.Add(2 * time.Second)) })
+		ok(t, near.SetDeadline(start.Add(time.Hour)))
+		time.AfterFunc(time.Second, func() { ok(t, near.SetReadDeadline(start.Add(2*time.Second))) })
 		_, err := near.Read(make([]byte, 1))
 		var ne net.Error
 		if !errors.As(err, &ne) || !ne.Timeout() || time.Since(start) != 2*time.Second {
@@ -87,8 +87,8 @@ func TestReadDeadlineIsExact(t *testing.T) {
 		if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("a read after the deadline: %v", err)
 		}
-		near.SetReadDeadline(time.Time{})
-		time.AfterFunc(time.Hour, func() { far.Write([]byte("x")) })
+		ok(t, near.SetReadDeadline(time.Time{}))
+		time.AfterFunc(time.Hour, func() { give(t, far, "x") })
 		if n, err := near.Read(make([]byte, 1)); n != 1 || err != nil {
 			t.Errorf("a read without a deadline: %d, %v", n, err)
 		}
@@ -101,10 +101,10 @@ func TestReadDeadlineIsExact(t *testing.T) {
 func TestPastDeadlineEndsAReadInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := pairOf(t, new(Network))
-		defer near.Close()
-		defer far.Close()
+		defer shut(near)
+		defer shut(far)
 		start := time.Now()
-		time.AfterFunc(time.Second, func() { near.SetReadDeadline(time.Unix(1, 0)) })
+		time.AfterFunc(time.Second, func() { ok(t, near.SetReadDeadline(time.Unix(1, 0))) })
 		_, err := near.Read(make([]byte, 1))
 		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("%v at %v", err, time.Since(start))
@@ -114,9 +114,9 @@ func TestPastDeadlineEndsAReadInProgress(t *testing.T) {
 
 func TestHalfClose(t *testing.T) {
 	near, far := pairOf(t, new(Network))
-	defer near.Close()
-	defer far.Close()
-	io.WriteString(near, "question")
+	defer shut(near)
+	defer shut(far)
+	give(t, near, "question")
 	if err := near.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func TestHalfClose(t *testing.T) {
 	if _, err := near.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("a write after CloseWrite: %v", err)
 	}
-	io.WriteString(far, "answer")
-	far.Close()
+	give(t, far, "answer")
+	shut(far)
 	if got, err := io.ReadAll(near); string(got) != "answer" || err != nil {
 		t.Errorf("the other direction: %q, %v", got, err)
 	}
@@ -141,13 +141,13 @@ func TestCloseWakesBothEnds(t *testing.T) {
 		theirWrite   error
 	}{
 		{"close", (*Conn).Close, net.ErrClosed, io.EOF, syscall.EPIPE},
-		{"reset", (*Conn).Reset, net.ErrClosed, syscall.ECONNRESET, syscall.ECONNRESET},
-		{"linger 0", func(c *Conn) error { c.SetLinger(0); return c.Close() }, net.ErrClosed, syscall.ECONNRESET, syscall.ECONNRESET},
+		{"reset", func(c *Conn) error { c.Reset(); return nil }, net.ErrClosed, syscall.ECONNRESET, syscall.ECONNRESET},
+		{"linger 0", func(c *Conn) error { return errors.Join(c.SetLinger(0), c.Close()) }, net.ErrClosed, syscall.ECONNRESET, syscall.ECONNRESET},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := pairOf(t, new(Network))
-				defer far.Close()
+				defer shut(far)
 				read := func(c *Conn) <-chan error {
 					got := make(chan error, 1)
 					go func() { _, err := c.Read(make([]byte, 1)); got <- err }()
@@ -180,8 +180,8 @@ func TestCloseWakesBothEnds(t *testing.T) {
 
 func TestResetLosesWhatIsInFlight(t *testing.T) {
 	near, far := pairOf(t, new(Network))
-	defer far.Close()
-	io.WriteString(near, "half an ans")
+	defer shut(far)
+	give(t, near, "half an ans")
 	near.Reset()
 	if got, err := io.ReadAll(far); len(got) != 0 || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%q, %v", got, err)
@@ -193,7 +193,7 @@ func TestWritesDoNotMix(t *testing.T) {
 		near, far := pairOf(t, &Network{Buffer: 3})
 		words := []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}
 		for _, w := range words {
-			go io.WriteString(near, w)
+			go give(t, near, w)
 		}
 		got := make([]byte, 24)
 		if _, err := io.ReadFull(far, got); err != nil {
@@ -204,7 +204,7 @@ func TestWritesDoNotMix(t *testing.T) {
 				t.Errorf("%q: writes at the same time were mixed", got)
 			}
 		}
-		near.Close()
-		far.Close()
+		shut(near)
+		shut(far)
 	})
 }

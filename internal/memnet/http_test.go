@@ -23,7 +23,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*Listener, *http.Client) {
 	tr := &http.Transport{DialContext: l.DialContext}
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
-		srv.Close()
+		shut(srv)
 		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("the server ended with %v", err)
 		}
@@ -37,7 +37,8 @@ func TestHTTPTakesExactTime(t *testing.T) {
 		_, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			from <- r.RemoteAddr
 			time.Sleep(50 * time.Millisecond)
-			io.Copy(w, r.Body)
+			_, err := io.Copy(w, r.Body)
+			ok(t, err)
 		})
 		for range 2 {
 			start := time.Now()
@@ -88,10 +89,11 @@ func TestHTTPServerDeadline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
+		defer shut(c)
 		start := time.Now()
-		io.WriteString(c, "GET / HTTP/1.1\r\n")
-		io.Copy(io.Discard, c)
+		give(t, c, "GET / HTTP/1.1\r\n")
+		_, err = io.Copy(io.Discard, c)
+		ok(t, err)
 		if got := time.Since(start); got != 7*time.Second {
 			t.Errorf("the server gave up on a header after %v, want 7s", got)
 		}
@@ -103,10 +105,9 @@ func TestHTTPLargeBodies(t *testing.T) {
 		_, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			// Read whole first: an HTTP/1 server does not answer while it reads.
 			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Error(err)
-			}
-			w.Write(body)
+			ok(t, err)
+			_, err = w.Write(body)
+			ok(t, err)
 		})
 		want := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB: four times what a direction holds
 		res, err := client.Post("http://node.example/", "text/plain", bytes.NewReader(want))

@@ -16,14 +16,14 @@ func TestIsANetConn(t *testing.T) {
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			defer l.Close()
+			defer shut(l)
 			if c1, err = n.Dial(t.Context(), "tcp", l.Addr().String()); err != nil {
 				return nil, nil, nil, err
 			}
 			if c2, err = l.Accept(); err != nil {
 				return nil, nil, nil, err
 			}
-			return c1, c2, func() { c1.Close(); c2.Close() }, nil
+			return c1, c2, func() { shut(c1, c2) }, nil
 		})
 	}
 }

@@ -18,7 +18,7 @@ func TestDialNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	shut(l)
 	for _, addr := range []string{"node:8545", "other:1"} {
 		_, err := n.Dial(t.Context(), "tcp", addr)
 		var op *net.OpError
@@ -38,7 +38,7 @@ func TestRefusedReadsAsARealOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := real.Addr().String()
-	real.Close()
+	shut(real)
 	_, want := net.Dial("tcp", addr)
 	_, got := new(Network).Dial(t.Context(), "tcp", addr)
 	if want == nil || got == nil || got.Error() != want.Error() {
@@ -72,7 +72,7 @@ func TestAddresses(t *testing.T) {
 		if err != nil || l.Addr().String() != c.want {
 			t.Fatalf("listen %q: %v, %v, want %s", c.listen, l.Addr(), err, c.want)
 		}
-		defer l.Close()
+		defer shut(l)
 	}
 	if _, err := n.Listen("node:8545"); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("a taken address: %v", err)
@@ -86,11 +86,11 @@ func TestSeveralListeners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
+		defer shut(l)
 		go func() {
 			if c, err := l.Accept(); err == nil {
-				io.WriteString(c, name)
-				c.Close()
+				give(t, c, name)
+				shut(c)
 			}
 		}()
 	}
@@ -102,7 +102,7 @@ func TestSeveralListeners(t *testing.T) {
 		if got, err := io.ReadAll(c); string(got) != name || err != nil {
 			t.Errorf("%s answered %q, %v", name, got, err)
 		}
-		c.Close()
+		shut(c)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestCloseResetsTheBacklog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer waiting.Close()
+	defer shut(waiting)
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -131,7 +131,7 @@ func TestCloseEndsAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := Listen()
 		start := time.Now()
-		time.AfterFunc(time.Minute, func() { l.Close() })
+		time.AfterFunc(time.Minute, func() { shut(l) })
 		_, err := l.Accept()
 		if !errors.Is(err, net.ErrClosed) || time.Since(start) != time.Minute {
 			t.Errorf("%v at %v", err, time.Since(start))
@@ -142,13 +142,13 @@ func TestCloseEndsAccept(t *testing.T) {
 func TestFullBacklogHoldsTheDialer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := Listen()
-		defer l.Close()
+		defer shut(l)
 		for range backlog {
 			c, err := l.DialContext(t.Context(), "tcp", "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
+			defer shut(c)
 		}
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -166,12 +166,12 @@ func TestRelisten(t *testing.T) {
 	if _, err := l.Relisten(); !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("while it listens: %v", err)
 	}
-	l.Close()
+	shut(l)
 	again, err := l.Relisten()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer again.Close()
+	defer shut(again)
 	if again.Addr() != l.Addr() {
 		t.Errorf("listens on %v, was %v", again.Addr(), l.Addr())
 	}
@@ -179,5 +179,5 @@ func TestRelisten(t *testing.T) {
 	if err != nil {
 		t.Fatalf("dialed through the old listener: %v", err)
 	}
-	c.Close()
+	shut(c)
 }
