@@ -135,14 +135,17 @@ func (s subject) whyInconclusive() Sentence {
 }
 
 func (s subject) whyHalted() Sentence {
-	n, head := 0, s.c.Head()
+	var still []string
 	for i := range s.c.Upstreams {
 		if s.c.Upstreams[i].State.Findings.Has(StaleHead) {
-			n++
+			still = append(still, s.c.Upstreams[i].Name)
 		}
 	}
-	return same("why.halted", fmt.Sprintf("%s answers, and its head stands still: %s for %s",
-		plural(n, "upstream"), Height(head.Value), Age(s.why.Halted)))
+	who := fmt.Sprintf("%d upstreams answer, their heads stand", len(still))
+	if len(still) == 1 {
+		who = still[0] + " answers, its head stands"
+	}
+	return same("why.halted", fmt.Sprintf("%s still: %s for %s", who, Height(s.c.Head().Value), Age(s.why.Halted)))
 }
 
 // whyUpstream says what is not as meant of one upstream while the chain gets

@@ -11,6 +11,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -59,6 +60,7 @@ type Core struct {
 	inputs  chan model.Input
 	stopped chan struct{}
 	slots   chan struct{}
+	crashed chan error // the first panic of a try
 	tries   sync.WaitGroup
 
 	// Written only by the loop.
@@ -67,11 +69,20 @@ type Core struct {
 }
 
 // New is a core that has not started: its log holds the instance's first event.
-func New(o Options) *Core {
+// It refuses settings no rule can work with, by the name of the field (U8).
+func New(o Options) (*Core, error) {
+	if o.Prober == nil {
+		return nil, errors.New("core: no prober: not implemented")
+	}
+	for _, chain := range o.Instance.Chains {
+		if err := chain.Validate(); err != nil {
+			return nil, fmt.Errorf("core: %s: %w", chain.Key(), err)
+		}
+	}
 	c := &Core{
 		prober: o.Prober, heard: o.Heard, logger: o.Logger, start: time.Now(),
 		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
-		slots: make(chan struct{}, maxTries),
+		slots: make(chan struct{}, maxTries), crashed: make(chan error, 1),
 	}
 	if c.logger == nil {
 		c.logger = slog.New(slog.DiscardHandler)
@@ -82,7 +93,7 @@ func New(o Options) *Core {
 	c.log = feed.NewLog(&model.Instance{Epoch: o.Instance.Epoch})
 	c.publish([]model.Event{started})
 	c.due.reset(c.inst.Chains)
-	return c
+	return c, nil
 }
 
 // Now is the core's clock: the wall clock at its start plus the time since. A
@@ -125,7 +136,8 @@ func (c *Core) Missed(chain int) {
 }
 
 // Run owns the instance until ctx ends, then abandons the tries in flight,
-// waits for them and closes the log. It may be called once.
+// waits for them and closes the log. A panic in a try ends it too, as its
+// error. It may be called once.
 func (c *Core) Run(ctx context.Context) error {
 	tries, abandon := context.WithCancel(context.Background())
 	defer func() {
@@ -143,6 +155,8 @@ func (c *Core) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case err := <-c.crashed:
+			return err
 		case in := <-c.inputs:
 			batch = c.fill(append(batch, in))
 		case <-timer.C:

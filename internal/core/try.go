@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"chaintop/model"
@@ -11,6 +13,7 @@ import (
 // try makes one try and answers with its end. Its deadline runs from the
 // moment it begins, not from when it was sent off or queued (U1).
 func (c *Core) try(ctx context.Context, e model.EffectTry) {
+	defer c.recover("making a try")
 	if !pause(ctx, e.Delay) {
 		return
 	}
@@ -35,6 +38,26 @@ func (c *Core) try(ctx context.Context, e model.EffectTry) {
 	select {
 	case c.inputs <- done:
 	case <-c.stopped:
+	}
+}
+
+// PanicError is a panic in a goroutine of the core. It was kept, so that whoever
+// holds the terminal can restore it first.
+type PanicError struct {
+	Where string
+	Value any
+	Stack []byte
+}
+
+// Error is the panic in one line; the stack is for a log.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic while %s: %v", e.Where, e.Value) }
+
+func (c *Core) recover(where string) {
+	if v := recover(); v != nil {
+		select {
+		case c.crashed <- &PanicError{Where: where, Value: v, Stack: debug.Stack()}:
+		default: // one is enough
+		}
 	}
 }
 

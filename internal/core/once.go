@@ -1,0 +1,53 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"chaintop/model"
+)
+
+// Once makes one probe of every chain, all at the same time, and returns the
+// picture after them. It makes no checks: what it sends is what the probes
+// need. When ctx ends first the picture is what there was, with the error.
+func Once(ctx context.Context, definition model.Instance, prober Prober) (*model.Instance, error) {
+	c, err := New(Options{Instance: definition, Prober: prober})
+	if err != nil {
+		return nil, err
+	}
+	tries, abandon := context.WithCancel(ctx)
+	defer func() {
+		close(c.stopped)
+		abandon()
+		c.tries.Wait()
+	}()
+	var next model.Input = model.Command{At: c.Now(), ID: "once", Op: model.OpProbe}
+	for {
+		events, effects := c.inst.Decide(next)
+		c.inst.Apply(events...)
+		for _, e := range effects {
+			if try, ok := e.(model.EffectTry); ok && try.Probe != 0 {
+				c.tries.Go(func() { c.try(tries, try) })
+			}
+		}
+		if !probing(&c.inst) {
+			return &c.inst, nil
+		}
+		select {
+		case next = <-c.inputs:
+		case err := <-c.crashed:
+			return &c.inst, err
+		case <-ctx.Done():
+			return &c.inst, fmt.Errorf("probe every chain: %w", ctx.Err())
+		}
+	}
+}
+
+func probing(i *model.Instance) bool {
+	for _, c := range i.Chains {
+		if c.Probe != nil {
+			return true
+		}
+	}
+	return false
+}
