@@ -4,7 +4,8 @@ import "time"
 
 // Begin is the picture an instance starts from at now: what is configured, the
 // first probe of each chain spread over the next second (H2), the rounds of
-// checks spread over their interval by a hash of instance and chain (U1).
+// checks spread over the interval after that second by a hash of instance and
+// chain (U1).
 func Begin(i Instance, now time.Time) Instance {
 	i.Started, i.ReadySince = now, now
 	chains := make([]*Chain, len(i.Chains))
@@ -19,7 +20,7 @@ func Begin(i Instance, now time.Time) Instance {
 			From: now, Why: NextFirst,
 		}}
 		if len(c.Upstreams) > 0 {
-			c.Checks = Checks{Due: now.Add(time.Duration(h % uint64(c.Settings.CheckInterval)))}
+			c.Checks = Checks{Due: now.Add(time.Second + time.Duration(h%uint64(c.Settings.CheckInterval)))}
 		}
 		for u := range c.Upstreams {
 			c.Upstreams[u].State = UpstreamState{Since: now}

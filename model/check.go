@@ -75,7 +75,6 @@ func (d *decider) checkDone(in TryDone) {
 		}
 		d.c.record(&s, in)
 		after[in.Upstream] = s
-		k.BlockTime = blockTime(k.BlockTime, before[in.Upstream].Facts.Block, s.Facts.Block)
 	}
 	halted := d.c.State.Halted
 	if in.Stamp.Equal(k.Round) && !slices.ContainsFunc(k.Flying, func(c Check) bool { return c.Stamp.Equal(k.Round) }) {
@@ -101,10 +100,22 @@ func (d *decider) observe(in TryDone) {
 	before := d.states()
 	after := slices.Clone(before)
 	after[in.Upstream] = d.c.saw(in.Upstream, in)
-	k := d.c.Checks
-	k.BlockTime = blockTime(k.BlockTime, before[in.Upstream].Facts.Block, after[in.Upstream].Facts.Block)
 	in.Outcome.Asked = 0 // TryEnded counts them
-	d.read(k, in, before, after)
+	d.read(d.c.Checks, in, before, after)
+}
+
+// factsDone takes what the fact questions of the upstream's newest answered try
+// brought. Those of an older one are late, and change nothing.
+func (d *decider) factsDone(in FactsDone) {
+	u := d.c.upstream(in.Upstream)
+	if u == nil || in.Told.Asked == 0 || !in.Stamp.Equal(u.State.HeadRound) {
+		return
+	}
+	was, k := u.State, d.c.Checks
+	is := d.c.told(was, in)
+	k.BlockTime = blockTime(k.BlockTime, was.Facts.Block, is.Facts.Block)
+	d.emit("", UpstreamRead{Checks: k, Reads: []UpstreamIndex{{Upstream: in.Upstream, State: is, Asked: in.Told.Asked}}})
+	d.turned(in.Upstream, was, is)
 }
 
 // read publishes the states that moved: the numbers in one reading, then a

@@ -59,7 +59,7 @@ func TestErrorAnswersHoldAndGiveErroring(t *testing.T) {
 func TestChecksOfOneChainStartTogetherOnTheirSlots(t *testing.T) {
 	w := newWorld(t, testChain("x", primaries("a", "b", "c")...))
 	first := w.chain().Checks.Due
-	if d := first.Sub(epoch0); d < 0 || d >= 5*time.Second {
+	if d := first.Sub(epoch0); d < time.Second || d >= 6*time.Second {
 		t.Fatalf("first round after %v", d)
 	}
 	w.now = first
@@ -336,6 +336,32 @@ func TestFindingsOfAnAnswerAreReplacedByTheNext(t *testing.T) {
 		if got := w.findings(0); got != step.want {
 			t.Errorf("after %v %s: %s, want %s", step.o.Kind, step.o.Word(), got, step.want)
 		}
+	}
+}
+
+// V1: what the other requests of a try bring never changes its outcome, and
+// those of an older try change nothing.
+func TestFactsOfAnOlderTryChangeNothing(t *testing.T) {
+	c := testChain("x", primaries("a")...)
+	c.ExpectID = "1"
+	w := newWorld(t, c)
+	w.now = w.chain().Checks.Due
+	w.in(Due{At: w.now})
+	first := w.take(false)
+	w.answer(first, head(5), time.Millisecond)
+	told := func(e EffectTry, id string) []Event {
+		return w.in(FactsDone{At: w.now, Upstream: e.Upstream, Stamp: e.Stamp, Told: Told{Facts: Facts{ChainID: Say(id)}, Asked: 1}})
+	}
+	told(first, "137")
+	if got := w.findings(0); got != "[wrong_chain]" || w.health(0) != Healthy {
+		t.Errorf("%s %v", got, w.health(0))
+	}
+	if got := w.chain().Upstreams[0].Asked.Now; got != 2 {
+		t.Errorf("%d requests counted, want 2", got)
+	}
+	w.round(head(6))
+	if events := told(first, "1"); len(events) != 0 {
+		t.Errorf("late facts made %+v", events)
 	}
 }
 

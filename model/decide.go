@@ -15,6 +15,8 @@ func (i *Instance) Decide(in Input) ([]Event, []Effect) {
 		return i.chain(in.Chain, in)
 	case TryDone:
 		return i.chain(in.Chain, in)
+	case FactsDone:
+		return i.chain(in.Chain, in)
 	case Traffic:
 		return i.chain(in.Chain, in)
 	}
@@ -79,6 +81,8 @@ func (c *Chain) Decide(in Input) ([]Event, []Effect) {
 		d.n = in.Chain
 	case TryDone:
 		d.n = in.Chain
+	case FactsDone:
+		d.n = in.Chain
 	case Traffic:
 		d.n = in.Chain
 	case Command:
@@ -123,6 +127,8 @@ func (d *decider) decide(in Input) {
 		} else {
 			d.tryDone(in)
 		}
+	case FactsDone:
+		d.factsDone(in)
 	case Traffic:
 		d.traffic(in)
 	case Command:

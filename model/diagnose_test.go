@@ -108,7 +108,7 @@ func TestDiagnose(t *testing.T) {
 			WHY a failed 3 checks in a row: connect: connection refused
 			WHOSE that node: a; the chain gets its results`},
 		{"halted", []string{"a", "b"}, func(w *world) { w.probe(result); w.round(old, old) }, `
-			WHY 2 upstreams answer, their heads stand still: 100 for 10m00s
+			WHY 2 upstreams answer, their heads stand still: 100 for 10m01s
 			WHOSE the chain itself: all 2 heads stand still
 			DO nothing to do here: it is still served · tell its users`},
 		{"one head stands still", []string{"a"}, func(w *world) { w.probe(result); w.round(old) }, `

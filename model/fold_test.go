@@ -58,6 +58,12 @@ func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) I
 		return drawEnd(t, e, now)
 	case kind == 5 && len(*done) > 0: // once more, too late
 		return drawEnd(t, rapid.SampledFrom(*done).Draw(t, "late"), now)
+	case kind == 8 && len(*done) > 0:
+		e := rapid.SampledFrom(*done).Draw(t, "of")
+		return FactsDone{At: now, Chain: e.Chain, Upstream: e.Upstream, Stamp: e.Stamp, Told: Told{Asked: 2, Facts: Facts{
+			ChainID: Say(rapid.SampledFrom([]string{"1", "137"}).Draw(t, "id")),
+			Block:   Say(Block{Number: 100, Time: now.Add(-time.Duration(rapid.IntRange(0, 9000).Draw(t, "old")) * time.Second)}),
+		}}}
 	case kind == 6:
 		return Traffic{At: now, Chain: chain, NoAnswer: rapid.Bool().Draw(t, "silent")}
 	case kind == 7:
@@ -210,6 +216,8 @@ func lawOfHealth(t *rapid.T, was, is *Chain, in Input) {
 		if in.Outcome.Kind == NoOutcome && len(is.Last.Tries) == 0 {
 			t.Fatal("an abandoned probe changed a chain's health")
 		}
+	case FactsDone:
+		t.Fatal("a fact changed a chain's health")
 	case Due, Command:
 		if len(is.Upstreams) > 0 {
 			t.Fatalf("%T changed a chain's health", in)

@@ -29,6 +29,24 @@ type TryDone struct {
 	Outcome  Outcome // of an abandoned try: the zero Outcome
 }
 
+// FactsDone is the end of a try's fact questions. It comes after the TryDone of
+// the same Stamp, when the head had a result.
+type FactsDone struct {
+	At       time.Time
+	Chain    int
+	Upstream int
+	Stamp    time.Time // of the effect
+	Told     Told
+}
+
+// Told is what the fact questions of a try brought. It never changes the
+// outcome of the try (V1).
+type Told struct {
+	Facts    Facts
+	Findings Findings
+	Asked    int // requests sent
+}
+
 // Traffic is what the attempts of one client request, or of many, say of a
 // chain (H3). A result is no input: it is looked up when the chain is due.
 type Traffic struct {
@@ -55,23 +73,28 @@ type Op string
 // OpProbe probes chains now, or joins a probe in flight (H4).
 const OpProbe Op = "probe"
 
-func (i Due) When() time.Time     { return i.At }
-func (i TryDone) When() time.Time { return i.Ended }
-func (i Traffic) When() time.Time { return i.At }
-func (i Command) When() time.Time { return i.At }
+func (i Due) When() time.Time       { return i.At }
+func (i TryDone) When() time.Time   { return i.Ended }
+func (i FactsDone) When() time.Time { return i.At }
+func (i Traffic) When() time.Time   { return i.At }
+func (i Command) When() time.Time   { return i.At }
 
-func (Due) input()     {}
-func (TryDone) input() {}
-func (Traffic) input() {}
-func (Command) input() {}
+func (Due) input()       {}
+func (TryDone) input()   {}
+func (FactsDone) input() {}
+func (Traffic) input()   {}
+func (Command) input()   {}
 
 // Effect is what a rule asks the world to do. Try is the only one that dials.
 //
 //sumtype:decl
 type Effect interface{ effect() }
 
-// EffectTry is one try for a worker: it ends in a TryDone with the same Chain,
-// Upstream, Probe, N and Stamp.
+// EffectTry is one try for a worker: the head question, then, when it has a
+// result, the fact questions, together under one deadline. It ends in a TryDone
+// with the same Chain, Upstream, Probe, N and Stamp as soon as the head's
+// outcome is in, so that no fact delays a verdict; the facts follow in a
+// FactsDone.
 type EffectTry struct {
 	Chain    int
 	Upstream int
@@ -80,7 +103,7 @@ type EffectTry struct {
 	Stamp    time.Time
 	Delay    time.Duration // to wait before it starts (T3)
 	Timeout  time.Duration // counted from its start
-	Ask      Questions     // fact questions beside the head
+	Ask      Questions     // fact questions after the head
 }
 
 func (EffectTry) effect() {}

@@ -32,6 +32,15 @@ func (c *Chain) saw(i int, in TryDone) UpstreamState {
 	return s
 }
 
+// told is the state after the fact questions of its last answered try.
+func (c *Chain) told(s UpstreamState, in FactsDone) UpstreamState {
+	s.Facts.take(in.Told.Facts, in.At)
+	s.Findings |= in.Told.Findings
+	c.judgeFacts(&s, in.Told.Facts)
+	c.judgeAge(&s, in.At)
+	return s
+}
+
 // judgeFacts sets the findings that the facts just said.
 func (c *Chain) judgeFacts(s *UpstreamState, said Facts) {
 	if said.ChainID.Know != Unheard {
@@ -110,16 +119,9 @@ func (c *Chain) StaleAfter() time.Duration {
 // takeHead takes the head just said: since when it is what it is, whether it
 // fell, whether it is old.
 func (c *Chain) takeHead(s *UpstreamState, in TryDone) {
-	now, limit := in.Ended, c.StaleAfter()
-	if b := s.Facts.Block; b.Known() && b.At.Equal(now) && b.Value.Number > s.Facts.Head.Value {
-		s.Facts.Head.Value = b.Value.Number // the header was asked a moment later
-	}
-	head := s.Facts.Head.Value
+	now, head := in.Ended, s.Facts.Head.Value
 	if was := c.Upstreams[in.Upstream].State.Facts.Head; !was.Known() || was.Value != head {
 		s.HeadSince = now
-	}
-	if b := s.Facts.Block; b.Known() && b.Value.Number == head && b.Value.Time.Before(s.HeadSince) {
-		s.HeadSince = b.Value.Time
 	}
 	s.HeadRound = in.Stamp
 
@@ -128,13 +130,24 @@ func (c *Chain) takeHead(s *UpstreamState, in TryDone) {
 		s.HighHead, s.Regressed = max(s.HighHead, head), time.Time{}
 	case s.Regressed.IsZero():
 		s.Regressed = now
-	case now.Sub(s.Regressed) > limit:
+	case now.Sub(s.Regressed) > c.StaleAfter():
 		s.HighHead, s.Regressed = head, time.Time{} // it stays there: that is its head now
 	}
 	s.Findings = s.Findings.Set(HeadRegressed, !s.Regressed.IsZero())
+	c.judgeAge(s, now)
+}
 
-	// A node that imports old blocks moves, and is stale all the same.
-	b := s.Facts.Block
+// judgeAge says whether the head is old: by when it was first seen here,
+// corrected by its header, or by the newest header's own time, since a node
+// that imports old blocks moves and is stale all the same.
+func (c *Chain) judgeAge(s *UpstreamState, now time.Time) {
+	if !s.Facts.Head.Known() {
+		return
+	}
+	b, limit := s.Facts.Block, c.StaleAfter()
+	if b.Known() && b.Value.Number == s.Facts.Head.Value && b.Value.Time.Before(s.HeadSince) {
+		s.HeadSince = b.Value.Time
+	}
 	oldHeader := b.Known() && b.At.Sub(b.Value.Time) > limit
 	s.Findings = s.Findings.Set(StaleHead, oldHeader || now.Sub(s.HeadSince) > limit)
 }

@@ -38,8 +38,6 @@ func TestDayOfCadence(t *testing.T) {
 		}
 		time.Sleep(24*time.Hour - time.Since(r.start))
 		ended, at := of[model.ProbeEnded](r, 0)
-		r.stop()
-		sim.Close()
 
 		want := expectedDay()
 		if len(at) != len(want) {
@@ -89,7 +87,7 @@ func expectedDay() []dayProbe {
 func TestFirstProbesWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
-		sim := node(t, &network, simnode.Options{Name: "a"})
+		node(t, &network, simnode.Options{Name: "a"})
 		var chains []*model.Chain
 		var urls [][]string
 		for i := range 20 {
@@ -104,8 +102,6 @@ func TestFirstProbesWithinASecond(t *testing.T) {
 				t.Errorf("chain %d starts at %v, want %v", n, at, want)
 			}
 		}
-		r.stop()
-		sim.Close()
 	})
 }
 
@@ -114,14 +110,12 @@ func TestFirstProbesWithinASecond(t *testing.T) {
 func TestStalledFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
-		sim := node(t, &network, simnode.Options{Name: "a", Latency: 50 * time.Millisecond}, simnode.StallFirst())
+		node(t, &network, simnode.Options{Name: "a", Latency: 50 * time.Millisecond}, simnode.StallFirst())
 		r := start(t, network.Dial, [][]string{{"http://a", "http://a", "http://a"}}, core.Options{
 			Instance: model.Instance{Chains: []*model.Chain{chain("x", 3, rare)}},
 		})
 		time.Sleep(time.Minute)
 		ended, at := of[model.ProbeEnded](r, 0)
-		r.stop()
-		sim.Close()
 		if len(at) != 1 || at[0] != 5050*time.Millisecond || ended[0].Probe.Verdict != model.VerdictHealthy {
 			t.Fatalf("ended %v at %v, want healthy at 5.05s", ended, at)
 		}
@@ -136,7 +130,7 @@ func TestStalledFirstRequest(t *testing.T) {
 func TestProbeSoonAfterASilentRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
-		sim := node(t, &network, simnode.Options{Name: "a"})
+		node(t, &network, simnode.Options{Name: "a"})
 		r := start(t, network.Dial, [][]string{{"http://a"}}, core.Options{
 			Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}},
 		})
@@ -146,8 +140,6 @@ func TestProbeSoonAfterASilentRelay(t *testing.T) {
 		r.core.Missed(0) // promises nothing later
 		time.Sleep(time.Minute)
 		started, at := of[model.ProbeStarted](r, 0)
-		r.stop()
-		sim.Close()
 		if want := []time.Duration{0, 75 * time.Second}; !slices.Equal(at, want) || started[1].Probe.Trigger != model.TriggerSoon {
 			t.Errorf("probes at %v (%+v), want %v", at, started, want)
 		}
@@ -171,7 +163,7 @@ func TestDeferralByTraffic(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var network memnet.Network
-			sim := node(t, &network, simnode.Options{Name: "a"}, tt.fault...)
+			node(t, &network, simnode.Options{Name: "a"}, tt.fault...)
 			begun := time.Now()
 			heard := func(int) time.Time {
 				last := min(time.Since(begun).Truncate(time.Second), tt.until)
@@ -182,8 +174,6 @@ func TestDeferralByTraffic(t *testing.T) {
 			})
 			time.Sleep(tt.want[len(tt.want)-1] + time.Second)
 			_, at := of[model.ProbeStarted](r, 0)
-			r.stop()
-			sim.Close()
 			if !slices.Equal(at, tt.want) {
 				t.Errorf("%s: probes at %v, want %v", tt.name, at, tt.want)
 			}
@@ -194,7 +184,7 @@ func TestDeferralByTraffic(t *testing.T) {
 func TestManualProbeJoins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
-		sim := node(t, &network, simnode.Options{Name: "a", Latency: time.Second})
+		node(t, &network, simnode.Options{Name: "a", Latency: time.Second})
 		r := start(t, network.Dial, [][]string{{"http://a"}}, core.Options{
 			Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}},
 		})
@@ -205,8 +195,6 @@ func TestManualProbeJoins(t *testing.T) {
 		time.Sleep(time.Minute)
 		_, at := of[model.ProbeStarted](r, 0)
 		done, _ := of[model.CommandDone](r, -1)
-		r.stop()
-		sim.Close()
 		if want := []time.Duration{0, time.Minute + 100*time.Millisecond}; !slices.Equal(at, want) {
 			t.Errorf("probes at %v, want %v", at, want)
 		}
@@ -220,7 +208,7 @@ func TestManualProbeJoins(t *testing.T) {
 // deadline, with an error for a cancellation.
 type blocked struct{ flying, most atomic.Int64 }
 
-func (b *blocked) Try(ctx context.Context, _, _ int, _ model.Questions) (model.Outcome, error) {
+func (b *blocked) Try(ctx context.Context, _, _ int) (model.Outcome, error) {
 	n := b.flying.Add(1)
 	defer b.flying.Add(-1)
 	for {
@@ -253,12 +241,11 @@ func TestSweepTakesOneTimeout(t *testing.T) {
 		synctest.Wait()
 		for n, c := range r.core.Picture().Chains {
 			for i := range c.Upstreams {
-				if s := c.Upstreams[i].State; s.Streak == 0 || s.Last.At.Sub(r.start) > 15*time.Second {
-					t.Fatalf("%d/%d: streak %d, last checked %v", n, i, s.Streak, s.Last.At.Sub(r.start))
+				if s := c.Upstreams[i].State; s.Streak == 0 {
+					t.Fatalf("upstream %d/%d has no failed check after 16s", n, i)
 				}
 			}
 		}
-		r.stop()
 	})
 }
 
@@ -271,13 +258,12 @@ func TestTriesInFlightAreBounded(t *testing.T) {
 			cs = append(cs, c)
 		}
 		b := &blocked{}
-		r := start(t, nil, nil, core.Options{Instance: model.Instance{Chains: cs}, Prober: b})
+		start(t, nil, nil, core.Options{Instance: model.Instance{Chains: cs}, Prober: b})
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if got := b.most.Load(); got != 1024 {
 			t.Errorf("%d tries in flight, want 1,024", got)
 		}
-		r.stop()
 	})
 }
 
@@ -299,15 +285,19 @@ func TestStopAbandonsWhatFlies(t *testing.T) {
 	})
 }
 
-type panicking struct{}
+func (b *blocked) Facts(context.Context, int, int, model.Questions) (model.Told, error) {
+	return model.Told{}, nil
+}
 
-func (panicking) Try(context.Context, int, int, model.Questions) (model.Outcome, error) {
+type panicking struct{ blocked }
+
+func (*panicking) Try(context.Context, int, int) (model.Outcome, error) {
 	panic("a bug in a try")
 }
 
 func TestPanicInATryEndsRun(t *testing.T) {
 	c, err := core.New(core.Options{
-		Instance: model.Instance{Name: "gw", Epoch: "e", Chains: []*model.Chain{chain("x", 1, rare)}}, Prober: panicking{},
+		Instance: model.Instance{Name: "gw", Epoch: "e", Chains: []*model.Chain{chain("x", 1, rare)}}, Prober: &panicking{},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -345,7 +335,7 @@ func TestRefusesSettings(t *testing.T) {
 func TestProbeLogLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
-		sim := node(t, &network, simnode.Options{Name: "a"}, simnode.Refuse())
+		node(t, &network, simnode.Options{Name: "a"}, simnode.Refuse())
 		var out bytes.Buffer
 		strip := func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
@@ -361,7 +351,6 @@ func TestProbeLogLine(t *testing.T) {
 		r.probe(0)
 		time.Sleep(2 * time.Second)
 		r.stop()
-		sim.Close()
 		want := `level=WARN msg=probe chain=x/jsonrpc id=1 verdict=unreachable health=unhealthy tries=6 took=1.25s trigger=scheduled who="" next=15s why=interval
 level=WARN msg=probe chain=x/jsonrpc id=2 verdict=unreachable health=unhealthy tries=6 took=1.25s trigger=manual who=oncall next=15s why=interval
 `

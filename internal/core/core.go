@@ -21,12 +21,16 @@ import (
 	"chaintop/model"
 )
 
-// Prober makes one try. It returns when the try has an outcome or ctx's
+// Prober asks upstreams. Both return when they have what they ask for or ctx's
 // deadline has come, whichever is first: a deadline is an outcome. The error is
-// for a try that was abandoned or could not be built; then there is no outcome
-// (U7, U8).
+// for what was abandoned or could not be built; then there is no outcome (U7,
+// U8).
 type Prober interface {
-	Try(ctx context.Context, chain, upstream int, ask model.Questions) (model.Outcome, error)
+	// Try asks the head question.
+	Try(ctx context.Context, chain, upstream int) (model.Outcome, error)
+	// Facts asks fact questions, all at the same time; what is not answered
+	// stays unknown.
+	Facts(ctx context.Context, chain, upstream int, ask model.Questions) (model.Told, error)
 }
 
 // Options is what a core is made of.
@@ -234,6 +238,8 @@ func (c *Core) reschedule(in model.Input) {
 	case model.Due:
 		touched = append(touched, in.Chain)
 	case model.TryDone:
+		touched = append(touched, in.Chain)
+	case model.FactsDone:
 		touched = append(touched, in.Chain)
 	case model.Traffic:
 		touched = append(touched, in.Chain)

@@ -21,6 +21,16 @@ func Once(ctx context.Context, definition model.Instance, prober Prober) (*model
 		abandon()
 		c.tries.Wait()
 	}()
+	if err := c.once(ctx, tries); err != nil {
+		return &c.inst, fmt.Errorf("probe every chain: %w", err)
+	}
+	return &c.inst, nil
+}
+
+// once asks for the probes and takes what comes until every try is over, its
+// facts too.
+func (c *Core) once(ctx, tries context.Context) error {
+	var over chan struct{}
 	var next model.Input = model.Command{At: c.Now(), ID: "once", Op: model.OpProbe}
 	for {
 		events, effects := c.inst.Decide(next)
@@ -30,15 +40,29 @@ func Once(ctx context.Context, definition model.Instance, prober Prober) (*model
 				c.tries.Go(func() { c.try(tries, try) })
 			}
 		}
-		if !probing(&c.inst) {
-			return &c.inst, nil
+		if over == nil && !probing(&c.inst) {
+			over = make(chan struct{})
+			go func() {
+				c.tries.Wait()
+				close(over)
+			}()
 		}
 		select {
 		case next = <-c.inputs:
+			continue
+		default:
+		}
+		select {
+		case next = <-c.inputs:
+		case <-over:
+			if len(c.inputs) == 0 {
+				return nil
+			}
+			next = <-c.inputs
 		case err := <-c.crashed:
-			return &c.inst, err
+			return err
 		case <-ctx.Done():
-			return &c.inst, fmt.Errorf("probe every chain: %w", ctx.Err())
+			return ctx.Err()
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,7 +58,7 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 	o.Instance.Name, o.Instance.Epoch, o.Instance.Policy = "gw", "e1", model.ReadyAll
 	var clients []*rpc.Client
 	if o.Prober == nil {
-		var targets [][]probe.Target
+		var targets probe.Set
 		for c, us := range urls {
 			var row []probe.Target
 			for i, raw := range us {
@@ -74,7 +75,7 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 			}
 			targets = append(targets, row)
 		}
-		o.Prober = probe.NewSet(targets)
+		o.Prober = targets
 	}
 	r := &rig{t: t, start: time.Now()}
 	var err error
@@ -84,13 +85,14 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- r.core.Run(ctx) }()
-	r.stop = func() {
+	r.stop = sync.OnceFunc(func() {
 		cancel()
 		<-ended
 		for _, c := range clients {
 			c.Close()
 		}
-	}
+	})
+	t.Cleanup(r.stop)
 	return r
 }
 
@@ -98,11 +100,7 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 func node(t *testing.T, n *memnet.Network, o simnode.Options, faults ...simnode.Fault) *simnode.Node {
 	t.Helper()
 	sim := simnode.New(o)
-	for _, f := range faults {
-		if err := sim.Set(f); err != nil {
-			t.Fatal(err)
-		}
-	}
+	t.Cleanup(func() { sim.Close() })
 	var l net.Listener
 	var err error
 	if n != nil {
@@ -115,6 +113,11 @@ func node(t *testing.T, n *memnet.Network, o simnode.Options, faults ...simnode.
 	}
 	if err := sim.Serve(l); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range faults {
+		if err := sim.Set(f); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return sim
 }

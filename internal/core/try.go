@@ -10,8 +10,9 @@ import (
 	"chaintop/model"
 )
 
-// try makes one try and answers with its end. Its deadline runs from the
-// moment it begins, not from when it was sent off or queued (U1).
+// try makes one try: the head question, and after a result the fact questions,
+// under one deadline. The deadline runs from the moment it begins, not from
+// when it was sent off or queued (U1).
 func (c *Core) try(ctx context.Context, e model.EffectTry) {
 	defer c.recover("making a try")
 	if !pause(ctx, e.Delay) {
@@ -23,21 +24,41 @@ func (c *Core) try(ctx context.Context, e model.EffectTry) {
 	case <-ctx.Done():
 		return
 	}
-	done := model.TryDone{
-		Chain: e.Chain, Upstream: e.Upstream, Probe: e.Probe, N: e.N, Stamp: e.Stamp, Started: c.Now(),
-	}
+	started := c.Now()
 	own, cancel := context.WithTimeout(ctx, e.Timeout)
 	defer cancel()
-	outcome, err := c.prober.Try(own, e.Chain, e.Upstream, e.Ask)
-	if err == nil {
-		done.Outcome = outcome
-	} else if !errors.Is(err, context.Canceled) {
-		c.logger.Error("a try could not be made", "chain", e.Chain, "upstream", e.Upstream, "err", err)
+	outcome, err := c.prober.Try(own, e.Chain, e.Upstream)
+	if err != nil {
+		c.ours(e, err)
+		outcome = model.Outcome{}
 	}
-	done.Ended = c.Now()
+	c.give(model.TryDone{
+		Chain: e.Chain, Upstream: e.Upstream, Probe: e.Probe, N: e.N, Stamp: e.Stamp,
+		Started: started, Ended: c.Now(), Outcome: outcome,
+	})
+	if outcome.Kind != model.Result || len(e.Ask) == 0 {
+		return
+	}
+	told, err := c.prober.Facts(own, e.Chain, e.Upstream, e.Ask)
+	if err != nil {
+		c.ours(e, err)
+		return
+	}
+	c.give(model.FactsDone{At: c.Now(), Chain: e.Chain, Upstream: e.Upstream, Stamp: e.Stamp, Told: told})
+}
+
+// give hands an input to the loop, or drops it when the loop has ended.
+func (c *Core) give(in model.Input) {
 	select {
-	case c.inputs <- done:
+	case c.inputs <- in:
 	case <-c.stopped:
+	}
+}
+
+// ours logs what failed on our own side. It counts against no upstream (U8).
+func (c *Core) ours(e model.EffectTry, err error) {
+	if !errors.Is(err, context.Canceled) {
+		c.logger.Error("a try could not be made", "chain", e.Chain, "upstream", e.Upstream, "err", err)
 	}
 }
 

@@ -1,0 +1,66 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"chaintop/model"
+)
+
+// BenchmarkDecide is an input through Decide, the fold and the append: the
+// checks of a fleet, round after round, as the loop takes them (P2).
+func BenchmarkDecide(b *testing.B) {
+	for _, size := range []struct{ chains, upstreams int }{{25, 4}, {1000, 4}} {
+		b.Run(fmt.Sprintf("%dx%d", size.chains, size.upstreams), func(b *testing.B) { benchDecide(b, size.chains, size.upstreams) })
+	}
+}
+
+func benchDecide(b *testing.B, chains, upstreams int) {
+	inst := model.Instance{Name: "gw", Epoch: "e", Policy: model.ReadyAll}
+	for n := range chains {
+		c := &model.Chain{Name: fmt.Sprint(n), Interface: "jsonrpc", Family: model.EVM, Settings: model.DefaultSettings(model.EVM)}
+		c.Settings.HealthyInterval = 1000 * time.Hour
+		for i := range upstreams {
+			c.Upstreams = append(c.Upstreams, model.Upstream{Name: fmt.Sprint("u", i)})
+		}
+		inst.Chains = append(inst.Chains, c)
+	}
+	c, err := New(Options{Instance: inst, Prober: noProber{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	inputs := 0
+	b.ReportAllocs()
+	for head := uint64(1); b.Loop(); head++ {
+		// One round of one chain: it is due, and each upstream answers.
+		n := int(head) % chains
+		now := c.inst.Chains[n].Checks.Due
+		var batch []model.Input
+		c.benchTake(append(batch, model.Due{At: now, Chain: n}))
+		for u := range upstreams {
+			batch = append(batch, model.TryDone{
+				Chain: n, Upstream: u, Stamp: now, Started: now, Ended: now.Add(time.Millisecond),
+				Outcome: model.Outcome{Kind: model.Result, Facts: model.Facts{Head: model.Say(head)}, Took: time.Millisecond, Asked: 1},
+			})
+		}
+		c.benchTake(batch)
+		inputs += 1 + upstreams
+	}
+	b.ReportMetric(float64(inputs)/b.Elapsed().Seconds(), "inputs/s")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(inputs), "ns/input")
+}
+
+// benchTake is take without its effects: what dials is not what is measured.
+func (c *Core) benchTake(batch []model.Input) {
+	var events []model.Event
+	for _, in := range batch {
+		evs, _ := c.inst.Decide(in)
+		c.inst.Apply(evs...)
+		events = append(events, evs...)
+		c.reschedule(in)
+	}
+	c.publish(events)
+}
+
+type noProber struct{ Prober }
