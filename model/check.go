@@ -65,43 +65,38 @@ func (d *decider) checkDone(in TryDone) {
 	trigger := k.Flying[at].Trigger
 	k.Flying = slices.Delete(slices.Clone(k.Flying), at, at+1)
 
-	before := d.states()
-	after := slices.Clone(before)
+	was := d.c.Upstreams[in.Upstream].State
+	is := was
 	if in.Outcome.Kind != NoOutcome {
-		s := d.c.saw(in.Upstream, in)
-		s.Last = Last{
+		is = d.c.saw(in.Upstream, in)
+		is.Last = Last{
 			At: d.now, Trigger: trigger, Kind: in.Outcome.Kind, Reason: in.Outcome.Reason,
 			Evidence: in.Outcome.Evidence, Findings: in.Outcome.Findings, Took: in.Outcome.Took,
 		}
-		d.c.record(&s, in)
-		after[in.Upstream] = s
+		d.c.record(&is, in)
 	}
+	moved := []moved{{in.Upstream, was, is}}
 	halted := d.c.State.Halted
 	if in.Stamp.Equal(k.Round) && !slices.ContainsFunc(k.Flying, func(c Check) bool { return c.Stamp.Equal(k.Round) }) {
-		d.c.compare(&k, after, d.now)
-		halted = d.c.halted(after)
+		moved, halted = d.c.compare(&k, moved[0], d.now)
 	}
-	d.read(k, in, before, after)
+	d.read(k, in, moved)
 	d.halt(halted)
-	d.hurry(in, before[in.Upstream].Health, after)
+	d.hurry(in, was.Health)
 }
 
-func (d *decider) states() []UpstreamState {
-	all := make([]UpstreamState, len(d.c.Upstreams))
-	for i := range all {
-		all[i] = d.c.Upstreams[i].State
-	}
-	return all
+// moved is an upstream whose state an input moves.
+type moved struct {
+	upstream int
+	was, is  UpstreamState
 }
 
 // observe takes what a probe's try saw into its upstream: facts, findings and
 // holds. Streak and health are the checks' own (H7).
 func (d *decider) observe(in TryDone) {
-	before := d.states()
-	after := slices.Clone(before)
-	after[in.Upstream] = d.c.saw(in.Upstream, in)
+	m := moved{in.Upstream, d.c.Upstreams[in.Upstream].State, d.c.saw(in.Upstream, in)}
 	in.Outcome.Asked = 0 // TryEnded counts them
-	d.read(d.c.Checks, in, before, after)
+	d.read(d.c.Checks, in, []moved{m})
 }
 
 // factsDone takes what the fact questions of the upstream's newest answered try
@@ -115,20 +110,20 @@ func (d *decider) factsDone(in FactsDone) {
 	is := d.c.told(was, in)
 	k.BlockTime = blockTime(k.BlockTime, was.Facts.Block, is.Facts.Block)
 	d.emit("", UpstreamRead{Checks: k, Reads: []UpstreamIndex{{Upstream: in.Upstream, State: is, Asked: in.Told.Asked}}})
-	d.turned(in.Upstream, was, is)
+	d.turned(in.Upstream, &was, &is)
 }
 
 // read publishes the states that moved: the numbers in one reading, then a
 // change for each thing that turned.
-func (d *decider) read(k Checks, in TryDone, before, after []UpstreamState) {
-	r := UpstreamRead{Checks: k}
-	for i := range after {
-		moved := after[i] != before[i]
-		mine := i == in.Upstream && in.Outcome.Kind != NoOutcome
-		if !moved && !(mine && in.Outcome.Asked > 0) {
+func (d *decider) read(k Checks, in TryDone, all []moved) {
+	r := UpstreamRead{Checks: k, Reads: make([]UpstreamIndex, 0, len(all))}
+	for i := range all {
+		m := &all[i]
+		mine := m.upstream == in.Upstream && in.Outcome.Kind != NoOutcome
+		if m.is == m.was && !(mine && in.Outcome.Asked > 0) {
 			continue
 		}
-		u := UpstreamIndex{Upstream: i, State: after[i]}
+		u := UpstreamIndex{Upstream: m.upstream, State: m.is}
 		if mine {
 			u.Asked = in.Outcome.Asked
 			if in.Outcome.Kind == Result {
@@ -140,14 +135,17 @@ func (d *decider) read(k Checks, in TryDone, before, after []UpstreamState) {
 	if len(r.Reads) > 0 || in.Probe == 0 {
 		d.emit("", r)
 	}
-	for i := range after {
-		d.turned(i, before[i], after[i])
+	for i := range all {
+		d.turned(all[i].upstream, &all[i].was, &all[i].is)
 	}
 }
 
 // turned publishes what changed about an upstream, a line each.
-func (d *decider) turned(i int, was, is UpstreamState) {
-	change := UpstreamChanged{Upstream: i, From: was.Health, State: is}
+func (d *decider) turned(i int, was, is *UpstreamState) {
+	if is.Health == was.Health && is.Hold == was.Hold && is.Findings == was.Findings {
+		return
+	}
+	change := UpstreamChanged{Upstream: i, From: was.Health, State: *is}
 	if is.Health != was.Health {
 		change.What = ChangeHealth
 		d.emit("", change)
@@ -183,12 +181,11 @@ func (d *decider) halt(since time.Time) {
 // hurry makes the probe due now when checks say that its verdict is old: the
 // last upstream turned unhealthy, or one passes while the chain is not healthy
 // (H7). At most once per soon.
-func (d *decider) hurry(in TryDone, was Health, after []UpstreamState) {
+func (d *decider) hurry(in TryDone, was Health) {
 	st := d.c.State
 	var why NextWhy
 	switch {
-	case after[in.Upstream].Health == Unhealthy && was != Unhealthy &&
-		!slices.ContainsFunc(after, func(s UpstreamState) bool { return s.Health != Unhealthy }):
+	case d.c.Upstreams[in.Upstream].State.Health == Unhealthy && was != Unhealthy && d.c.allUnhealthy():
 		why = NextAllFailed
 	case d.c.Family.passes(in.Outcome) == Result && st.Health != Healthy:
 		why = NextPassed
@@ -206,4 +203,13 @@ func (d *decider) hurry(in TryDone, was Health, after []UpstreamState) {
 	st.Next = Next{At: at, From: d.now, Why: why}
 	d.emit("", ChainChanged{What: ChangeNext, From: st.Health, State: st})
 	d.probeDue(time.Time{})
+}
+
+func (c *Chain) allUnhealthy() bool {
+	for i := range c.Upstreams {
+		if c.Upstreams[i].State.Health != Unhealthy {
+			return false
+		}
+	}
+	return true
 }

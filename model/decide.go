@@ -23,11 +23,44 @@ func (i *Instance) Decide(in Input) ([]Event, []Effect) {
 	return nil, nil
 }
 
-// chain lets the chain at n decide, and adds what it means to readiness.
+// Step is Decide and Apply in one: it folds the events it returns. A decision
+// folds its own events as it goes, so the chain is at hand.
+func (i *Instance) Step(in Input) ([]Event, []Effect) {
+	n := -1
+	switch in := in.(type) {
+	case Due:
+		n = in.Chain
+	case TryDone:
+		n = in.Chain
+	case FactsDone:
+		n = in.Chain
+	case Traffic:
+		n = in.Chain
+	case Command:
+	}
+	if n < 0 || n >= len(i.Chains) {
+		events, effects := i.Decide(in)
+		i.Apply(events...)
+		return events, effects
+	}
+	events, effects, after := i.chainAfter(n, in)
+	i.Chains[n] = after
+	for _, e := range events {
+		i.note(e)
+	}
+	return events, effects
+}
+
 func (i *Instance) chain(n int, in Input) ([]Event, []Effect) {
 	if n < 0 || n >= len(i.Chains) {
 		return nil, nil
 	}
+	events, effects, _ := i.chainAfter(n, in)
+	return events, effects
+}
+
+// chainAfter lets the chain at n decide, and adds what it means to readiness.
+func (i *Instance) chainAfter(n int, in Input) ([]Event, []Effect, *Chain) {
 	d := decider{n: n, c: i.Chains[n], now: in.When()}
 	d.decide(in)
 	if d.c.State.Health != i.Chains[n].State.Health {
@@ -35,7 +68,7 @@ func (i *Instance) chain(n int, in Input) ([]Event, []Effect) {
 			d.events = append(d.events, Event{At: d.now, Chain: -1, Body: ReadyChanged{Ready: is.Ready, Cause: n}})
 		}
 	}
-	return d.events, d.effects
+	return d.events, d.effects, d.c
 }
 
 // command carries out what somebody asked for and says what became of it.

@@ -17,12 +17,18 @@ func (i *Instance) Apply(events ...Event) {
 				i.Chains[e.Chain] = mine
 			}
 			mine.apply(e)
-		} else if e.Chain < 0 {
-			i.apply(e)
 		}
-		if !e.Reading() {
-			i.keep(e)
-		}
+		i.note(e)
+	}
+}
+
+// note folds what of an event is the instance's.
+func (i *Instance) note(e Event) {
+	if e.Chain < 0 {
+		i.apply(e)
+	}
+	if !e.Reading() {
+		i.keep(e)
 	}
 }
 

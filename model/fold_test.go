@@ -36,8 +36,7 @@ func walk(t *rapid.T, most int, each func(before *Instance, in Input, events []E
 		now = now.Add(time.Duration(rapid.IntRange(0, 8000).Draw(t, "ms")) * time.Millisecond)
 		in := drawInput(t, &inst, now, &air, &done)
 		before := inst.Clone()
-		events, effects := inst.Decide(in)
-		inst.Apply(events...)
+		events, effects := inst.Step(in)
 		for _, e := range effects {
 			air = append(air, e.(EffectTry))
 		}

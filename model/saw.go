@@ -163,38 +163,45 @@ func blockTime(known time.Duration, was, is Fact[Block]) time.Duration {
 
 // compare holds the heads of one round against a corroborated tip: the second
 // highest of three or more, the highest of two; one head alone says nothing
-// (F7).
-func (c *Chain) compare(k *Checks, states []UpstreamState, now time.Time) {
+// (F7). last is the upstream whose check ended the round. It returns every
+// upstream that may have moved, and since when the chain is halted.
+func (c *Chain) compare(k *Checks, last moved, now time.Time) ([]moved, time.Time) {
+	all := make([]moved, len(c.Upstreams))
 	var heads []uint64
-	in := func(s *UpstreamState) bool {
-		return s.HeadRound.Equal(k.Round) && s.Facts.Head.Known() && !s.Findings.Has(WrongChain)
-	}
-	for i := range states {
-		states[i].Lag = Lag{}
-		if in(&states[i]) {
-			heads = append(heads, states[i].Facts.Head.Value)
-			states[i].Findings = states[i].Findings.Without(Behind)
+	for i := range all {
+		all[i] = moved{i, c.Upstreams[i].State, c.Upstreams[i].State}
+		if i == last.upstream {
+			all[i] = last
+		}
+		if s := &all[i].is; s.inRound(k.Round) {
+			heads = append(heads, s.Facts.Head.Value)
 		}
 	}
 	k.Tip, k.TipBy = Fact[uint64]{}, nil
-	if len(heads) < 2 {
-		return
+	if len(heads) > 1 {
+		slices.Sort(heads)
+		k.Tip = Fact[uint64]{Know: Known, Value: heads[max(len(heads)-2, 1)], At: now}
 	}
-	slices.Sort(heads)
-	tip := heads[len(heads)-1]
-	if len(heads) > 2 {
-		tip = heads[len(heads)-2]
-	}
-	k.Tip = Fact[uint64]{Know: Known, Value: tip, At: now}
-	for i := range states {
-		if s := &states[i]; in(s) {
-			s.Lag = Lag{Known: true, Blocks: lag(tip, s.Facts.Head.Value)}
-			s.Findings = s.Findings.Set(Behind, s.Lag.Blocks > int64(c.Settings.MaxLag))
-			if s.Facts.Head.Value >= tip {
+	for i := range all {
+		s := &all[i].is
+		s.Lag = Lag{}
+		if !s.inRound(k.Round) {
+			continue
+		}
+		if k.Tip.Known() {
+			s.Lag = Lag{Known: true, Blocks: lag(k.Tip.Value, s.Facts.Head.Value)}
+			if s.Lag.Blocks <= 0 {
 				k.TipBy = append(k.TipBy, i)
 			}
 		}
+		s.Findings = s.Findings.Set(Behind, s.Lag.Blocks > int64(min(c.Settings.MaxLag, math.MaxInt64)))
 	}
+	return all, halted(all)
+}
+
+// inRound says whether the head is of that round, and of this chain.
+func (s *UpstreamState) inRound(round time.Time) bool {
+	return s.HeadRound.Equal(round) && s.Facts.Head.Known() && !s.Findings.Has(WrongChain)
 }
 
 // lag is tip - head, within what an int64 holds: a rogue head may be any number.
@@ -207,10 +214,10 @@ func lag(tip, head uint64) int64 {
 
 // halted is since when every head of the chain is old, by the newest of them;
 // zero when one moves or none is known (F7).
-func (c *Chain) halted(states []UpstreamState) time.Time {
+func halted(all []moved) time.Time {
 	var newest time.Time
-	for i := range states {
-		s := &states[i]
+	for i := range all {
+		s := &all[i].is
 		if s.Health == Unhealthy || !s.Facts.Head.Known() || s.Findings.Has(WrongChain) {
 			continue
 		}

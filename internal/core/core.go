@@ -216,8 +216,7 @@ func (c *Core) take(tries context.Context, batch []model.Input) {
 	var events []model.Event
 	var effects []model.Effect
 	for _, in := range batch {
-		evs, effs := c.inst.Decide(in)
-		c.inst.Apply(evs...)
+		evs, effs := c.inst.Step(in)
 		events, effects = append(events, evs...), append(effects, effs...)
 		c.reschedule(in)
 	}
