@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // evm answers as a healthy node.
@@ -26,7 +27,7 @@ func evm(w http.ResponseWriter, r *http.Request) {
 	}
 	result := map[string]string{
 		"eth_blockNumber": `"0x140f440"`, "eth_chainId": `"0x1"`, "eth_syncing": "false", "net_peerCount": `"0x8"`,
-		"web3_clientVersion": `"node/v1"`, "eth_getBlockByNumber": `{"number":"0x140f440","timestamp":"0x6929e000"}`,
+		"web3_clientVersion": `"node/v1"`, "eth_getBlockByNumber": fmt.Sprintf(`{"number":"0x140f440","timestamp":"0x%x"}`, time.Now().Unix()),
 	}[q.Method]
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result)
