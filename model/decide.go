@@ -73,9 +73,22 @@ func (i *Instance) chainAfter(n int, in Input) ([]Event, []Effect, *Chain) {
 
 // command carries out what somebody asked for and says what became of it.
 func (i *Instance) command(in Command) ([]Event, []Effect) {
+	done := CommandDone{ID: in.ID, Op: in.Op, Chains: in.Chains, Answer: "accepted"}
 	var events []Event
 	var effects []Effect
-	done := CommandDone{ID: in.ID, Op: in.Op, Chains: in.Chains}
+	switch in.Op {
+	case OpProbe:
+		events, effects = i.probe(in, &done)
+	case OpFault:
+		effects = i.fault(in, &done)
+	default:
+		done.Answer = "refused: unknown command"
+	}
+	return append(events, Event{At: in.At, Chain: -1, Who: in.Who, Body: done}), effects
+}
+
+// probe starts a probe of each chain asked for, or joins the one in flight (H4).
+func (i *Instance) probe(in Command, done *CommandDone) (events []Event, effects []Effect) {
 	targets := in.Chains
 	if len(targets) == 0 {
 		for n := range i.Chains {
@@ -84,8 +97,8 @@ func (i *Instance) command(in Command) ([]Event, []Effect) {
 	}
 	work := i.Clone()
 	for _, n := range targets {
-		if in.Op != OpProbe || n < 0 || n >= len(work.Chains) {
-			done.Answer = "refused: no such thing to " + string(in.Op)
+		if n < 0 || n >= len(work.Chains) {
+			done.Answer = "refused: no such chain"
 			continue
 		}
 		one := in
@@ -98,11 +111,22 @@ func (i *Instance) command(in Command) ([]Event, []Effect) {
 		events, effects = append(events, evs...), append(effects, effs...)
 		done.Probes = append(done.Probes, work.Chains[n].State.Probes)
 	}
-	if done.Answer == "" {
-		done.Answer = "accepted"
-	}
-	events = append(events, Event{At: in.At, Chain: -1, Who: in.Who, Body: done})
 	return events, effects
+}
+
+// fault passes a fault on to the demo. Nothing but a demo takes one.
+func (i *Instance) fault(in Command, done *CommandDone) []Effect {
+	done.Upstream, done.Kind = in.Upstream, in.Kind
+	switch {
+	case !i.Demo:
+		done.Answer = "refused: this is not a demo"
+	case len(in.Chains) != 1 || in.Chains[0] < 0 || in.Chains[0] >= len(i.Chains),
+		i.Chains[in.Chains[0]].upstream(in.Upstream) == nil:
+		done.Answer = "refused: no such upstream"
+	default:
+		return []Effect{EffectFault{Chain: in.Chains[0], Upstream: in.Upstream, Kind: in.Kind}}
+	}
+	return nil
 }
 
 // Decide is every rule about one chain: what an input does to it, as events to

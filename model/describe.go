@@ -114,21 +114,30 @@ func (l *Line) ofInstance(i *Instance, e Event) bool {
 		}
 	case CommandDone:
 		l.Subject, l.Sign, l.What = e.Who, SignCommand, string(b.Op)
-		l.Detail = i.targets(b.Chains) + " → " + b.outcome()
+		l.Detail = i.targets(b) + " → " + b.outcome()
 	case ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, UpstreamRead, Skipped:
 		return false
 	}
 	return true
 }
 
-func (i *Instance) targets(chains []int) string {
-	switch {
-	case len(chains) == 0:
+// targets is what a command was about.
+func (i *Instance) targets(b CommandDone) string {
+	if len(b.Chains) == 0 {
 		return "all chains"
-	case len(chains) == 1 && chains[0] >= 0 && chains[0] < len(i.Chains):
-		return i.Chains[chains[0]].Key()
 	}
-	return plural(len(chains), "chain")
+	n := b.Chains[0]
+	if len(b.Chains) > 1 || n < 0 || n >= len(i.Chains) {
+		return plural(len(b.Chains), "chain")
+	}
+	if b.Op == OpFault {
+		name := "?"
+		if u := i.Chains[n].upstream(b.Upstream); u != nil {
+			name = u.Name
+		}
+		return i.Chains[n].Key() + ":" + name + " " + b.Kind
+	}
+	return i.Chains[n].Key()
 }
 
 func (b CommandDone) outcome() string {

@@ -80,6 +80,9 @@ type (
 		Answer string   `json:"answer"`           // accepted, joined or refused, in words
 		Probes []uint64 `json:"probes,omitempty"` // by Chains; of all chains, in order, when empty
 		Joined int      `json:"joined"`           // how many were in flight already (H4)
+
+		Upstream int    `json:"upstream,omitempty"` // of a fault
+		Kind     string `json:"kind,omitempty"`     // of a fault
 	}
 )
 

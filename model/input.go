@@ -70,8 +70,11 @@ type Command struct {
 // Op is what a command asks for.
 type Op string
 
-// OpProbe probes chains now, or joins a probe in flight (H4).
-const OpProbe Op = "probe"
+// The operations.
+const (
+	OpProbe Op = "probe" // probe chains now, or join a probe in flight (H4)
+	OpFault Op = "fault" // in the demo: inject a fault into a simulated upstream, or heal it
+)
 
 func (i Due) When() time.Time       { return i.At }
 func (i TryDone) When() time.Time   { return i.Ended }
@@ -106,4 +109,12 @@ type EffectTry struct {
 	Ask      Questions     // fact questions after the head
 }
 
-func (EffectTry) effect() {}
+// EffectFault tells the demo what to do to one of its upstreams.
+type EffectFault struct {
+	Chain    int
+	Upstream int
+	Kind     string
+}
+
+func (EffectTry) effect()   {}
+func (EffectFault) effect() {}

@@ -14,7 +14,8 @@ type Instance struct {
 	Version string    `json:"version"`
 	Epoch   string    `json:"epoch"` // changes at every start of the process
 	Started time.Time `json:"started,omitzero"`
-	Policy  Policy    `json:"policy"` // who counts for readiness
+	Policy  Policy    `json:"policy"`         // who counts for readiness
+	Demo    bool      `json:"demo,omitempty"` // its upstreams are simulated and take faults
 
 	// Chains is in config order. A *Chain never changes once it is here; the
 	// slice belongs to whoever folds.

@@ -325,6 +325,29 @@ func TestCommandForNothingIsRefused(t *testing.T) {
 	}
 }
 
+func TestFaultsAreTheDemosOnly(t *testing.T) {
+	w := newWorld(t, testChain("x", primaries("a", "b")...))
+	ask := func(chains []int, upstream int) (string, []Effect) {
+		events, effects := w.inst.Decide(Command{At: w.now, ID: "1", Op: OpFault, Chains: chains, Upstream: upstream, Kind: "kill", Who: "oncall"})
+		w.fold(events...)
+		l, _ := Describe(&w.inst, events[len(events)-1])
+		return l.Detail, effects
+	}
+	if got, effects := ask([]int{0}, 1); got != "x/jsonrpc:b kill → refused: this is not a demo" || len(effects) != 0 {
+		t.Errorf("%q, %v", got, effects)
+	}
+	w.inst.Demo = true
+	if got, effects := ask([]int{0}, 1); got != "x/jsonrpc:b kill → accepted" || len(effects) != 1 || effects[0] != (EffectFault{0, 1, "kill"}) {
+		t.Errorf("%q, %v", got, effects)
+	}
+	if got, effects := ask([]int{0}, 2); got != "x/jsonrpc:? kill → refused: no such upstream" || len(effects) != 0 {
+		t.Errorf("%q, %v", got, effects)
+	}
+	if got, _ := ask(nil, 0); got != "all chains → refused: no such upstream" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestHoldsOfF6(t *testing.T) {
 	quota := status(429)
 	quota.Findings = FindingSet(Quota)

@@ -39,7 +39,10 @@ type Options struct {
 	Prober   Prober
 	// Heard is when a client last got a result from a chain, zero for never.
 	// It is asked when a probe is due (H3). Nil: nobody relays here.
-	Heard  func(chain int) time.Time
+	Heard func(chain int) time.Time
+	// Fault injects a fault into an upstream of a demo. It must not block. Nil:
+	// the upstreams are real.
+	Fault  func(chain, upstream int, kind string)
 	Logger *slog.Logger // one line a probe (H5); nil: none
 }
 
@@ -56,6 +59,7 @@ var ErrStopped = errors.New("the instance has stopped")
 type Core struct {
 	prober Prober
 	heard  func(int) time.Time
+	fault  func(chain, upstream int, kind string)
 	logger *slog.Logger
 	start  time.Time // of the clock; carries the monotonic reading
 
@@ -84,7 +88,7 @@ func New(o Options) (*Core, error) {
 		}
 	}
 	c := &Core{
-		prober: o.Prober, heard: o.Heard, logger: o.Logger, start: time.Now(),
+		prober: o.Prober, heard: o.Heard, fault: o.Fault, logger: o.Logger, start: time.Now(),
 		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
 		slots: make(chan struct{}, maxTries), crashed: make(chan error, 1),
 	}
@@ -224,8 +228,13 @@ func (c *Core) take(tries context.Context, batch []model.Input) {
 		c.publish(events)
 	}
 	for _, e := range effects {
-		if try, ok := e.(model.EffectTry); ok {
-			c.tries.Go(func() { c.try(tries, try) })
+		switch e := e.(type) {
+		case model.EffectTry:
+			c.tries.Go(func() { c.try(tries, e) })
+		case model.EffectFault:
+			if c.fault != nil {
+				c.fault(e.Chain, e.Upstream, e.Kind)
+			}
 		}
 	}
 }
