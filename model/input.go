@@ -65,6 +65,9 @@ type Command struct {
 	Op     Op
 	Chains []int // indexes; empty = all
 	Who    string
+
+	Upstream int    // of OpFault: index in the chain
+	Kind     string // of OpFault: what to inject
 }
 
 // Op is what a command asks for.
