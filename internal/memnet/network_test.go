@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -180,4 +181,27 @@ func TestRelisten(t *testing.T) {
 		t.Fatalf("dialed through the old listener: %v", err)
 	}
 	shut(c)
+}
+
+// A connection queued while its listener closes is accepted by nobody; it once
+// hung for ever.
+func TestDialRacingClose(t *testing.T) {
+	for range 3000 {
+		l := Listen()
+		read := make(chan error, 1)
+		go func() {
+			c, err := l.DialContext(t.Context(), "tcp", "")
+			if err == nil {
+				ok(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+				_, err = c.Read(make([]byte, 1))
+				shut(c)
+			}
+			read <- err
+		}()
+		runtime.Gosched()
+		shut(l)
+		if err := <-read; !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ECONNRESET) {
+			t.Fatal(err)
+		}
+	}
 }
