@@ -7,34 +7,67 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"sync"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"chaintop/internal/core"
-	"chaintop/internal/simnode"
-	"chaintop/model"
 	"chaintop/ui"
 )
 
-// demoSeed makes the demo's heights and hashes.
-const demoSeed = 7
+// screenFlags are what a screen may be told.
+type screenFlags struct {
+	config string
+	log    string
+	once   bool
+	plain  bool
+	ascii  bool
+}
 
-// dashboard watches the URLs, or the demo's nodes when there are none: on a
-// screen where there is a terminal, else as one snapshot.
-func dashboard(ctx context.Context, s streams, urls []string) error {
-	targets, err := targetsOf(urls)
-	if err != nil {
+func (f *screenFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.config, "config", "", "watch the chains of this file")
+	f.addScreen(cmd)
+}
+
+func (f *screenFlags) addScreen(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.once, "once", false, "print one table once every chain has a verdict, and exit as probe does")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "print a line a change instead of drawing")
+	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().StringVar(&f.log, "log", "", "write log lines to this file")
+}
+
+// dashboard watches the URLs, the file or, when there is neither, the demo.
+func dashboard(ctx context.Context, s streams, urls []string, f screenFlags) error {
+	w, err := pick(s, urls, f)
+	switch {
+	case err != nil:
 		return err
+	case w == nil:
+		return demoScreen(ctx, s, demoFlags{screenFlags: f, seed: demoSeed})
 	}
-	screen := drawable(s)
-	if len(targets) > 0 {
-		return show(ctx, s, instanceName(), "", targets, screen)
+	defer w.Close()
+	return show(ctx, s, w, f, shown{})
+}
+
+// pick is what is to be watched; nil without an error is the demo.
+func pick(s streams, urls []string, f screenFlags) (*watch, error) {
+	switch {
+	case f.once && f.plain:
+		return nil, usage("--once: prints one table, --plain goes on: give one of them")
+	case f.config != "" && len(urls) > 0:
+		return nil, usage("--config: goes without URLs, %d were given", len(urls))
+	case f.config != "":
+		return watchFile(f.config)
+	case len(urls) > 0:
+		return watchURLs(urls, defaultAsked())
+	case f.once:
+		return nil, usage("--once: nothing to look at: give a URL or --config")
+	case f.plain:
+		return nil, usage("--plain: nothing to follow: give a URL or --config")
+	case !drawable(s):
+		return nil, usage("no terminal to draw the demo on, and nothing to watch: give a URL or --config")
 	}
-	if !screen {
-		return usage("no terminal to draw the demo on, and no URL given (chaintop URL…)")
-	}
-	return demo(ctx, s)
+	return nil, nil
 }
 
 // drawable says whether the output is a terminal that can be drawn on.
@@ -43,59 +76,69 @@ func drawable(s streams) bool {
 	return ok && term.IsTerminal(int(f.Fd())) && s.env("TERM") != "dumb"
 }
 
-// demo shows simulated nodes on loopback. They are reached by their URLs, as a
-// user's are.
-func demo(ctx context.Context, s streams) (err error) {
-	nodes, err := simnode.OpenDemo(demoSeed)
-	if err != nil {
-		return err
-	}
-	script, stop := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = nodes.Run(script) }) // its only end is ours
-	defer func() {
-		stop()
-		wg.Wait()
-		err = errors.Join(err, nodes.Close())
-	}()
-	var targets []target
-	for _, n := range nodes.Nodes {
-		t, err := targetOf(n.Name(), n.URL())
-		if err != nil {
-			return err
-		}
-		targets = append(targets, t)
-	}
-	return show(ctx, s, "demo", "DEMO  simulated chains on loopback, nothing outside is asked", targets, true)
+// shown is what of a screen is not in what it watches.
+type shown struct {
+	mode   string // beside the version
+	banner string
+	faults []string // kinds of faults the demo takes
+	fault  func(chain, upstream int, kind string)
+	demo   bool
 }
 
-// show runs a core over the targets and shows it.
-func show(ctx context.Context, s streams, name, banner string, targets []target, screen bool) error {
-	w, err := wire(name, targets, model.DefaultSettings(model.EVM), "")
+// show runs a core over w and shows it: on a screen where there is a terminal,
+// else as one snapshot; or as the flags say.
+func show(ctx context.Context, s streams, w *watch, f screenFlags, d shown) error {
+	logger, closeLog, err := screenLog(f.log, w.log)
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	c, err := core.New(core.Options{Instance: w.instance, Prober: w.prober})
+	defer closeLog()
+	c, err := core.New(core.Options{Instance: w.instance, Prober: w.prober, Logger: logger, Fault: d.fault})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- c.Run(ctx)
 		cancel() // a core that ends takes its screen with it
 	}()
-	if screen {
-		err = ui.Run(ctx, ui.Options{
-			Source: c.Log(), Sink: c, Who: userName(), Mode: "local", Banner: banner, Now: c.Now,
-			NoColor: s.env("NO_COLOR") != "",
-		})
-	} else {
+	switch {
+	case f.plain:
+		err = follow(ctx, s.out, c.Log())
+	case f.once || !drawable(s):
 		err = snapshot(ctx, s.out, c.Log(), c.Now)
+	default:
+		err = ui.Run(ctx, screenOf(c, s, w, f, d))
 	}
 	cancel()
 	return crash(s.err, err, <-ended)
+}
+
+func screenOf(c *core.Core, s streams, w *watch, f screenFlags, d shown) ui.Options {
+	mode := d.mode
+	if mode == "" {
+		mode = "local"
+	}
+	return ui.Options{
+		Source: c.Log(), Sink: c, Who: userName(), Mode: mode, Banner: d.banner, Now: c.Now,
+		NoColor: s.env("NO_COLOR") != "", ASCII: f.ascii || poorTerminal(s),
+	}
+}
+
+// poorTerminal says whether the terminal cannot be trusted with more than
+// ASCII: the locale is not UTF-8, or it is the Linux console.
+func poorTerminal(s streams) bool {
+	if s.env("TERM") == "linux" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := s.env(name); v != "" {
+			return !isUTF8(v)
+		}
+	}
+	return false
 }
 
 // crash is the error of what ended with a panic, whose stack goes out now that

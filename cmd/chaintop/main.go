@@ -67,7 +67,9 @@ func run(ctx context.Context, args []string, s streams) int {
 	return exitUnreachable
 }
 
-// tell writes a fault in one line.
+// tell writes faults, one line each.
 func tell(w io.Writer, text string) {
-	fmt.Fprintf(w, "chaintop: %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintf(w, "chaintop: %s\n", strings.TrimSpace(line))
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"testing"
@@ -72,8 +73,35 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TERM", "xterm-256color")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": wantCode},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": wantCode, "waitline": waitLine},
 	})
+}
+
+// waitLine waits, 20 s at most, until a file has a line for each pattern:
+// waitline FILE PATTERN…
+func waitLine(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: waitline file pattern…")
+	}
+	path := ts.MkAbs(args[0])
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	end := time.After(20 * time.Second)
+	for _, pattern := range args[1:] {
+		line, err := regexp.Compile("(?m)" + pattern)
+		ts.Check(err)
+		for {
+			text, _ := os.ReadFile(path) // it may not be there yet
+			if line.Match(text) {
+				break
+			}
+			select {
+			case <-look.C:
+			case <-end:
+				ts.Fatalf("no line %q in %s:\n%s", pattern, args[0], text)
+			}
+		}
+	}
 }
 
 func wantCode(ts *testscript.TestScript, neg bool, args []string) {

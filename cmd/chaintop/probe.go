@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,70 +15,93 @@ import (
 	"chaintop/model"
 )
 
-// probeFlags are what `probe` may be told.
-type probeFlags struct {
-	output  string
-	timeout time.Duration
-	tries   int
-	chainID string
-}
-
-// Bounds of a probe asked for on the command line.
+// Bounds of what a command line may ask for.
 const (
 	mostTries   = 100
 	mostTimeout = 10 * time.Minute
 )
 
-func probeCommand(s streams) *cobra.Command {
-	def := model.DefaultSettings(model.EVM)
-	f := probeFlags{}
-	cmd := &cobra.Command{
-		Use:   "probe URL…",
-		Short: "Probe each URL once and say what came of it",
-		Long: `probe makes one probe of each URL, all at the same time, prints verdicts and
-evidence, and exits: 0 healthy, 1 unreachable, 3 inconclusive; of several the
-worst. Nothing is ever written to a node.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("probe: no URL given")
-			}
-			if err := onlyURLs(cmd, args); err != nil {
-				return err
-			}
-			if err := f.check(); err != nil {
-				return err
-			}
-			return probeURLs(cmd.Context(), s, args, f)
-		},
-	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "table", "table or json")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", def.Timeout, "deadline of one try")
-	cmd.Flags().IntVar(&f.tries, "tries", def.Tries, "tries before the verdict")
-	cmd.Flags().StringVar(&f.chainID, "chain-id", "", "chain id each node must have, decimal or 0x hex")
-	cmd.SetFlagErrorFunc(flagFault)
-	return cmd
+// targetFlags say what a command asks: URLs, or chains of a file.
+type targetFlags struct {
+	config  string
+	family  string
+	chainID string
+	tries   int
+	timeout time.Duration // of one try; 0 = the default
 }
 
-func (f *probeFlags) check() error {
+// families are those a URL may be asked as.
+var families = []model.Family{model.EVM, model.HTTP}
+
+func (t *targetFlags) add(cmd *cobra.Command) {
+	def := model.DefaultSettings(model.EVM)
+	cmd.Flags().StringVar(&t.config, "config", "", "the chains of this file, or those of it that are named")
+	cmd.Flags().StringVar(&t.family, "family", string(model.EVM), "what the nodes at URLs speak: evm, or http for whether somebody is there")
+	cmd.Flags().StringVar(&t.chainID, "chain-id", "", "chain id the nodes at URLs must have, decimal or 0x hex")
+	cmd.Flags().IntVar(&t.tries, "tries", def.Tries, "tries before the verdict")
+}
+
+// watch is what the arguments name.
+func (t *targetFlags) watch(cmd *cobra.Command, args []string, name string) (*watch, error) {
+	a, err := t.asked()
+	if err != nil {
+		return nil, err
+	}
+	var w *watch
 	switch {
-	case f.output != "table" && f.output != "json":
-		return usage("--output: %q is neither table nor json", short(f.output))
-	case f.timeout <= 0 || f.timeout > mostTimeout:
-		return usage("--timeout: %v is not between 0 and %v", f.timeout, mostTimeout)
-	case f.tries < 1 || f.tries > mostTries:
-		return usage("--tries: %d is not between 1 and %d", f.tries, mostTries)
+	case t.config == "" && len(args) == 0:
+		return nil, usage("%s: no URL given, and no --config", name)
+	case t.config == "":
+		if err := onlyURLs(cmd, args); err != nil {
+			return nil, err
+		}
+		return watchURLs(args, a)
 	}
-	if f.chainID == "" {
-		return nil
+	for _, flag := range []string{"chain-id", "family"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, usage("--%s: goes with URLs; a config says it of each chain", flag)
+		}
 	}
-	id, ok := parseChainID(f.chainID)
-	if !ok {
-		return usage("--chain-id: %q is no chain id: want a decimal number or 0x hex", short(f.chainID))
+	if w, err = watchFile(t.config); err != nil {
+		return nil, err
 	}
-	f.chainID = id
-	return nil
+	for _, c := range w.instance.Chains {
+		if cmd.Flags().Changed("tries") {
+			c.Settings.Tries = t.tries
+		}
+		if t.timeout > 0 && cmd.Flags().Changed("timeout") {
+			c.Settings.Timeout = t.timeout
+		}
+	}
+	if err := w.only(args); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// asked checks the flags and says what URLs are watched as.
+func (t *targetFlags) asked() (asked, error) {
+	a := defaultAsked()
+	a.family = model.Family(t.family)
+	if !slices.Contains(families, a.family) {
+		return a, usage("--family: %q is neither evm nor http", short(t.family))
+	}
+	if t.tries < 1 || t.tries > mostTries {
+		return a, usage("--tries: %d is not between 1 and %d", t.tries, mostTries)
+	}
+	a.settings.Tries = t.tries
+	if t.timeout > 0 {
+		a.settings.Timeout = t.timeout
+	}
+	if t.chainID != "" {
+		id, ok := parseChainID(t.chainID)
+		if !ok {
+			return a, usage("--chain-id: %q is no chain id: want a decimal number or 0x hex", short(t.chainID))
+		}
+		a.chainID = id
+	}
+	return a, nil
 }
 
 // parseChainID is a chain id in decimal, as facts say it.
@@ -93,23 +117,42 @@ func parseChainID(s string) (string, bool) {
 	return n.String(), true
 }
 
-func probeURLs(ctx context.Context, s streams, urls []string, f probeFlags) error {
-	targets, err := targetsOf(urls)
-	if err != nil {
-		return err
+func probeCommand(s streams) *cobra.Command {
+	var t targetFlags
+	output := "table"
+	cmd := &cobra.Command{
+		Use:   "probe URL…|--config FILE [CHAIN…]",
+		Short: "Probe once and say what came of it",
+		Long: `probe makes one probe of each URL, or of each chain of a config file, all at the
+same time, prints verdicts and evidence, and exits: 0 healthy, 1 unreachable,
+3 inconclusive; of several the worst. Nothing is ever written to a node.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case output != "table" && output != "json":
+				return usage("--output: %q is neither table nor json", short(output))
+			case t.timeout <= 0 || t.timeout > mostTimeout:
+				return usage("--timeout: %v is not between 0 and %v", t.timeout, mostTimeout)
+			}
+			w, err := t.watch(cmd, args, "probe")
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			return probeOnce(cmd.Context(), s, w, output)
+		},
 	}
-	set := model.DefaultSettings(model.EVM)
-	set.Timeout, set.Tries = f.timeout, f.tries
-	w, err := wire(instanceName(), targets, set, f.chainID)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
+	t.add(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", output, "table or json")
+	cmd.Flags().DurationVar(&t.timeout, "timeout", model.DefaultSettings(model.EVM).Timeout, "deadline of one try")
+	return cmd
+}
+
+func probeOnce(ctx context.Context, s streams, w *watch, output string) error {
 	picture, err := core.Once(ctx, w.instance, w.prober)
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
+		return crash(s.err, err, err)
 	}
-	if werr := writeProbe(s.out, picture, f.output, time.Now()); werr != nil {
+	if werr := writeProbe(s.out, picture, output, time.Now()); werr != nil {
 		return werr
 	}
 	if err != nil {

@@ -9,14 +9,16 @@ import (
 // rootCommand is the command line. A parse fault is a usageError with its own
 // one line; cobra prints nothing by itself but help.
 func rootCommand(s streams) *cobra.Command {
+	var f screenFlags
 	root := &cobra.Command{
-		Use:   "chaintop [URL…]",
+		Use:   "chaintop [URL…] [--config FILE]",
 		Short: "Watch the health of RPC chains, live",
 		Long: `chaintop asks RPC nodes what an on-call engineer would ask, judges the answers
 and shows the verdict, its evidence and when it asks next.
 
-With URLs it watches those. With none it shows a demo of simulated nodes on
-loopback, marked DEMO. Where the output is no terminal it prints one snapshot.
+With URLs, or the chains of a --config file, it watches those. With neither it
+shows a demo of simulated nodes on loopback, marked DEMO. Where the output is no
+terminal it prints one snapshot.
 
 Exit codes: 0 healthy or done, 1 unreachable, 2 a fault in what was asked,
 3 inconclusive. Of several chains the worst counts.`,
@@ -30,15 +32,15 @@ Exit codes: 0 healthy or done, 1 unreachable, 2 a fault in what was asked,
 			if err := onlyURLs(cmd, args); err != nil {
 				return err
 			}
-			return dashboard(cmd.Context(), s, args)
+			return dashboard(cmd.Context(), s, args, f)
 		},
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(flagFault)
-	root.AddCommand(probeCommand(s), versionCommand(s))
+	f.add(root)
+	root.AddCommand(serveCommand(s), probeCommand(s), waitCommand(s), configCommand(s), versionCommand(s))
 	return root
 }
 

@@ -20,7 +20,7 @@ const firstVerdicts = 30 * time.Second
 func snapshot(ctx context.Context, out io.Writer, src feed.Source, clock func() time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, firstVerdicts)
 	defer cancel()
-	picture, err := judged(ctx, src)
+	picture, err := until(ctx, src, allJudged)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -28,18 +28,6 @@ func snapshot(ctx context.Context, out io.Writer, src feed.Source, clock func() 
 		return err
 	}
 	return worst(picture)
-}
-
-// judged follows src until every chain has a verdict, or ctx ends; the picture
-// is the newest either way.
-func judged(ctx context.Context, src feed.Source) (*model.Instance, error) {
-	picture, at, err := src.Snapshot(ctx)
-	for err == nil && !allJudged(picture) {
-		if _, at, err = src.After(ctx, at); err == nil || errors.Is(err, feed.ErrGap) {
-			picture, at, err = src.Snapshot(ctx)
-		}
-	}
-	return picture, err
 }
 
 func allJudged(i *model.Instance) bool {

@@ -30,7 +30,7 @@ func onTerminal(t *testing.T, p termtest.Program) *termtest.Terminal {
 	return term
 }
 
-func wait(t *testing.T, term *termtest.Terminal, texts ...string) {
+func see(t *testing.T, term *termtest.Terminal, texts ...string) {
 	t.Helper()
 	err := term.WaitFor(t.Context(), func(s string) bool {
 		for _, text := range texts {
@@ -78,7 +78,7 @@ func TestTerminalRestored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			term := onTerminal(t, termtest.Program{})
-			wait(t, term, "DEMO", "? help")
+			see(t, term, "DEMO", "? help")
 			if !term.IsAltScreen() {
 				t.Error("it draws over what was there")
 			}
@@ -102,7 +102,7 @@ func TestTerminalRestoredAfterAPanic(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			term := onTerminal(t, termtest.Program{Path: self, Env: termtest.Env("CHAINTOP_TEST_PANIC=" + where)})
 			if where == "update" {
-				wait(t, term, "? help")
+				see(t, term, "? help")
 				press(t, term, "x")
 			}
 			ended(t, term, 1)
@@ -115,13 +115,13 @@ func TestTerminalRestoredAfterAPanic(t *testing.T) {
 
 func TestTerminalShowsTheDemo(t *testing.T) {
 	term := onTerminal(t, termtest.Program{Columns: 120, Rows: 40})
-	wait(t, term, "DEMO", "quiet/jsonrpc", "stalls/jsonrpc", "refuses/jsonrpc", "✓ healthy", "timeout")
+	see(t, term, "DEMO", "quiet/jsonrpc", "stalls/jsonrpc", "refuses/jsonrpc", "✓ healthy", "timeout")
 	press(t, term, "?")
-	wait(t, term, "DEMO", "Help")
+	see(t, term, "DEMO", "Help")
 	press(t, term, "?")
-	wait(t, term, "SERVING")
+	see(t, term, "SERVING")
 	press(t, term, "P")
-	wait(t, term, "manual by")
+	see(t, term, "manual by")
 	press(t, term, "q")
 	ended(t, term, 0)
 }
@@ -140,18 +140,18 @@ func TestTerminalStaysWhileANodeIsKilled(t *testing.T) {
 	}
 	node := serve(l)
 	term := onTerminal(t, termtest.Program{Args: []string{"http://" + addr}})
-	wait(t, term, "● READY", "● healthy", "✓ healthy", addr)
+	see(t, term, "● READY", "● healthy", "✓ healthy", addr)
 	node.CloseClientConnections()
 	node.Close()
 	press(t, term, "p")
-	wait(t, term, "✖ NOT READY", "✖ unhealthy", "✗ unreachable", "refused")
+	see(t, term, "✖ NOT READY", "✖ unhealthy", "✗ unreachable", "refused")
 	if l, err = net.Listen("tcp", addr); err != nil {
 		t.Fatal(err)
 	}
 	node = serve(l)
 	defer node.Close()
 	press(t, term, "p")
-	wait(t, term, "● READY", "✓ healthy")
+	see(t, term, "● READY", "✓ healthy")
 	press(t, term, "q")
 	ended(t, term, 0)
 }
@@ -162,7 +162,7 @@ func TestTerminalWithoutColour(t *testing.T) {
 		colour bool
 	}{{"NO_COLOR=", true}, {"NO_COLOR=yes", false}} {
 		term := onTerminal(t, termtest.Program{Env: termtest.Env(tt.env)})
-		wait(t, term, "DEMO", "✓ healthy")
+		see(t, term, "DEMO", "✓ healthy")
 		if got := strings.Contains(string(term.Output()), "\x1b[38;"); got != tt.colour {
 			t.Errorf("%s: coloured %v", tt.env, got)
 		}
@@ -173,11 +173,11 @@ func TestTerminalWithoutColour(t *testing.T) {
 
 func TestTerminalTooSmall(t *testing.T) {
 	term := onTerminal(t, termtest.Program{Columns: 50, Rows: 12})
-	wait(t, term, "50×12 is too small, 60×16 is needed")
+	see(t, term, "50×12 is too small, 60×16 is needed")
 	if err := term.Resize(80, 24); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, term, "CHAIN", "? help")
+	see(t, term, "CHAIN", "? help")
 	press(t, term, "q")
 	ended(t, term, 0)
 }
@@ -191,9 +191,9 @@ func TestTerminalOfAHostileNode(t *testing.T) {
 	}))
 	defer node.Close()
 	term := onTerminal(t, termtest.Program{Args: []string{strings.Replace(node.URL, "//", "//ann:hunter2hunter2@", 1) + "/v2/s3cr3tk3yabcdef"}})
-	wait(t, term, "403", "~ inconclusive")
+	see(t, term, "403", "~ inconclusive")
 	press(t, term, "\r")
-	wait(t, term, "403", "key")
+	see(t, term, "403", "key")
 	out := string(term.Output())
 	for _, bad := range []string{"]52;", "owned", "\x1b[6n", "\u009b", "\u202e", "]8;;", "s3cr3tk3y", "hunter2"} {
 		if strings.Contains(out, bad) {

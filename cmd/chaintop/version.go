@@ -13,12 +13,7 @@ func versionCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("version: takes no argument, %q was given", short(args[0]))
-			}
-			return nil
-		},
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(s.out, "chaintop %s (revision %s, %s, %s/%s)\n",
 				buildVersion(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

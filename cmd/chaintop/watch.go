@@ -3,77 +3,55 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/config"
+	promconfig "github.com/prometheus/common/config"
 
+	"chaintop/internal/config"
 	"chaintop/internal/core"
 	"chaintop/internal/probe"
 	"chaintop/internal/rpc"
 	"chaintop/model"
 )
 
-// target is an address to watch: a chain of one upstream.
-type target struct {
-	name string // of chain and upstream
-	url  rpc.URL
-}
-
-// targetsOf reads the URLs of a command line. A chain is named by its host and
-// port, for the rest of a URL may hold a key.
-func targetsOf(urls []string) ([]target, error) {
-	seen := map[string]int{}
-	var all []target
-	for i, raw := range urls {
-		t, err := targetOf("", raw)
-		if err != nil {
-			return nil, usage("URL %d: %v", i+1, err)
-		}
-		name := t.url.Host()
-		if seen[name]++; seen[name] > 1 {
-			name = fmt.Sprintf("%s#%d", name, seen[name])
-		}
-		if t, err = targetOf(name, raw); err != nil {
-			return nil, usage("URL %d: %v", i+1, err)
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
-func targetOf(name, raw string) (target, error) {
-	u, err := rpc.ParseURL(name, raw)
-	return target{name: name, url: u}, err
-}
-
-// watch is what a core needs to watch targets.
+// watch is what a core needs to watch something: the chains, and a client of
+// each upstream. Nothing is dialed before a core runs.
 type watch struct {
 	instance model.Instance
 	prober   core.Prober
 	clients  []*rpc.Client
+	log      config.Log
+	empty    string // what an empty table says
 }
 
-// wire makes a chain of each target. It dials nothing.
-func wire(name string, targets []target, set model.Settings, chainID string) (*watch, error) {
-	w := &watch{instance: model.Instance{
-		Name: name, Version: buildVersion(), Epoch: epoch(), Policy: model.ReadyAll,
-	}}
-	var probes probe.Set
-	for _, t := range targets {
-		client, err := rpc.NewClient(t.url, rpc.Options{HTTP: config.DefaultHTTPClientConfig})
-		if err != nil {
-			w.Close()
-			return nil, usage("%s: %v", t.url, err)
+// endpoint is how one upstream is reached.
+type endpoint struct {
+	url  rpc.URL
+	http promconfig.HTTPClientConfig
+	at   string // where the user wrote it, for errors
+}
+
+// wire makes a client of every endpoint of the instance's chains.
+func wire(instance model.Instance, endpoints [][]endpoint) (*watch, error) {
+	w := &watch{instance: instance}
+	var targets probe.Set
+	for c, row := range endpoints {
+		var ts []probe.Target
+		for _, e := range row {
+			client, err := rpc.NewClient(e.url, rpc.Options{HTTP: e.http})
+			if err != nil {
+				w.Close()
+				return nil, usage("%s: %v", e.at, err)
+			}
+			w.clients = append(w.clients, client)
+			ts = append(ts, probe.Target{Family: instance.Chains[c].Family, Client: client})
 		}
-		w.clients = append(w.clients, client)
-		probes = append(probes, []probe.Target{{Family: model.EVM, Client: client}})
-		w.instance.Chains = append(w.instance.Chains, &model.Chain{
-			Name: t.name, Interface: "jsonrpc", Family: model.EVM, ExpectID: chainID, Settings: set,
-			Upstreams: []model.Upstream{{Name: t.name}},
-		})
+		targets = append(targets, ts)
 	}
-	w.prober = probes
+	w.instance.Epoch = epoch()
+	w.prober = targets
 	return w, nil
 }
 
@@ -84,8 +62,144 @@ func (w *watch) Close() {
 	}
 }
 
-// instanceName is the host's name.
-func instanceName() string {
+// asked is what URLs on a command line are watched as.
+type asked struct {
+	family   model.Family
+	chainID  string // decimal; empty = any
+	settings model.Settings
+}
+
+func defaultAsked() asked {
+	return asked{family: model.EVM, settings: model.DefaultSettings(model.EVM)}
+}
+
+// watchURLs makes a chain of each URL, with one upstream. It is named by host
+// and port, for the rest of a URL may hold a key.
+func watchURLs(urls []string, a asked) (*watch, error) {
+	instance := model.Instance{Name: hostName(), Version: buildVersion(), Policy: model.ReadyAll}
+	var endpoints [][]endpoint
+	seen := map[string]int{}
+	for i, raw := range urls {
+		at := fmt.Sprintf("URL %d", i+1)
+		u, err := rpc.ParseURL("", raw)
+		if err != nil {
+			return nil, usage("%s: %v", at, err)
+		}
+		if a.family == model.HTTP && !strings.HasPrefix(u.Scheme(), "http") {
+			return nil, usage("%s: family http wants http:// or https://, not %s://", at, u.Scheme())
+		}
+		name := u.Host()
+		if seen[name]++; seen[name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, seen[name])
+		}
+		if u, err = rpc.ParseURL(name, raw); err != nil {
+			return nil, usage("%s: %v", at, err)
+		}
+		instance.Chains = append(instance.Chains, &model.Chain{
+			Name: name, Interface: interfaceOf(a.family), Family: a.family, ExpectID: a.chainID, Settings: a.settings,
+			Upstreams: []model.Upstream{{Name: name}},
+		})
+		endpoints = append(endpoints, []endpoint{{url: u, http: promconfig.DefaultHTTPClientConfig, at: at}})
+	}
+	return wire(instance, endpoints)
+}
+
+func interfaceOf(f model.Family) string {
+	if f == model.HTTP {
+		return "http"
+	}
+	return "jsonrpc"
+}
+
+// watchFile watches the chains of a config file.
+func watchFile(path string) (*watch, error) {
+	c, err := config.Load(path, config.Env{})
+	if err != nil {
+		return nil, usageError{err.Error()}
+	}
+	w, err := watchConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	w.empty = fmt.Sprintf("no chains in %s · chaintop config example prints one", c.File())
+	if line := c.ChainsLine(); line > 0 {
+		w.empty = fmt.Sprintf("no chains in %s (line %d, chains: []) · chaintop config example prints one", c.File(), line)
+	}
+	return w, nil
+}
+
+func watchConfig(c *config.Config) (*watch, error) {
+	var endpoints [][]endpoint
+	for _, chain := range c.Endpoints() {
+		var row []endpoint
+		for _, e := range chain {
+			at := fmt.Sprintf("%s:%d: %s.url", c.File(), e.Line, e.Path)
+			u, err := rpc.ParseURL(e.Name, e.URL.Reveal())
+			if err != nil {
+				return nil, usage("%s: %v", at, err)
+			}
+			row = append(row, endpoint{url: u, http: e.HTTP, at: at})
+		}
+		endpoints = append(endpoints, row)
+	}
+	w, err := wire(c.Instance(hostName(), buildVersion()), endpoints)
+	if err != nil {
+		return nil, err
+	}
+	w.log = c.Log()
+	return w, nil
+}
+
+// only keeps the chains named, by name/interface or by a name only one has.
+func (w *watch) only(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	keep := map[int]bool{}
+	for _, name := range names {
+		found := -1
+		for n, c := range w.instance.Chains {
+			if c.Key() == name || c.Name == name {
+				if found >= 0 {
+					return usage("chain %q: more than one has that name; say %s or %s", short(name), w.instance.Chains[found].Key(), c.Key())
+				}
+				found = n
+			}
+		}
+		if found < 0 {
+			return usage("chain %q is not in the config; it has %s", short(name), strings.Join(w.chains(), ", "))
+		}
+		keep[found] = true
+	}
+	targets, _ := w.prober.(probe.Set)
+	var chains []*model.Chain
+	var kept probe.Set
+	for n, c := range w.instance.Chains {
+		if keep[n] {
+			chains, kept = append(chains, c), append(kept, targets[n])
+		}
+	}
+	w.instance.Chains, w.prober = chains, kept
+	return nil
+}
+
+// chains are the keys, at most ten of them.
+func (w *watch) chains() []string {
+	var keys []string
+	for _, c := range w.instance.Chains {
+		keys = append(keys, c.Key())
+	}
+	if len(keys) > 10 {
+		return append(slices.Clip(keys[:10]), fmt.Sprintf("and %d more", len(keys)-10))
+	}
+	if len(keys) == 0 {
+		return []string{"none"}
+	}
+	return keys
+}
+
+// hostName is the host's name up to its first dot.
+func hostName() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		return "local"
