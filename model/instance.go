@@ -29,6 +29,7 @@ type Instance struct {
 func (i *Instance) Clone() *Instance {
 	c := *i
 	c.Chains = slices.Clone(i.Chains)
+	c.Recent = slices.Clip(i.Recent) // so that an append of either is its own
 	return &c
 }
 

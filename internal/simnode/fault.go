@@ -18,7 +18,7 @@ type Fault struct {
 
 	code             int64 // Status: HTTP; ErrorAll: JSON-RPC; LagBy: blocks
 	text             string
-	wait             time.Duration
+	wait             time.Duration // RateLimit: Retry-After; CatchUp: until it is in sync
 	current, highest uint64
 	id               uint64
 }
@@ -33,6 +33,7 @@ const (
 	errorAll
 	status
 	syncing
+	catchUp
 	wrongChain
 	halt
 	lag
@@ -74,6 +75,12 @@ func Syncing(current, highest uint64) Fault {
 	return Fault{kind: syncing, current: current, highest: highest}
 }
 
+// CatchUp says that the node is catching up, and lets it: it begins so many
+// blocks behind the chain, gains evenly, and is in sync once over has passed.
+func CatchUp(behind uint64, over time.Duration) Fault {
+	return Fault{kind: catchUp, current: behind, wait: over}
+}
+
 // WrongChain is a node of another chain.
 func WrongChain(id uint64) Fault { return Fault{kind: wrongChain, id: id} }
 
@@ -110,6 +117,8 @@ func (f Fault) String() string {
 		return fmt.Sprintf("answers HTTP %d", f.code)
 	case syncing:
 		return fmt.Sprintf("syncing %d of %d", f.current, f.highest)
+	case catchUp:
+		return fmt.Sprintf("catches up %d blocks", f.current)
 	case wrongChain:
 		return fmt.Sprintf("is of chain %d", f.id)
 	case halt:
@@ -138,7 +147,7 @@ func (f Fault) interrupt(w http.ResponseWriter) bool {
 		panic(http.ErrAbortHandler)
 	case reset:
 		cut(w)
-	case quiet, stall, refuse, errorAll, syncing, wrongChain, halt, lag:
+	case quiet, stall, refuse, errorAll, syncing, catchUp, wrongChain, halt, lag:
 		return false
 	}
 	return true

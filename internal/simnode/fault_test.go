@@ -227,6 +227,39 @@ func TestHaltStopsTheHead(t *testing.T) {
 	})
 }
 
+func TestCatchUpGetsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(Options{Start: 10_000, BlockTime: 10 * time.Second})
+		a := inBubble(t, n)
+		start := time.Now()
+		set(t, n, CatchUp(1000, 100*time.Second))
+		for _, c := range []struct {
+			after time.Duration
+			head  uint64
+			sync  string
+		}{
+			{0, 9000, `{"startingBlock":"0x2328","currentBlock":"0x2328","highestBlock":"0x2710"}`},
+			{50 * time.Second, 9505, `{"startingBlock":"0x2328","currentBlock":"0x2521","highestBlock":"0x2715"}`},
+			{100*time.Second - 1, 10_008, `{"startingBlock":"0x2328","currentBlock":"0x2718","highestBlock":"0x2719"}`},
+			{100 * time.Second, 10_010, "false"},
+			{200 * time.Second, 10_020, "false"},
+		} {
+			time.Sleep(time.Until(start.Add(c.after)))
+			head, sync := a.head(), string(a.must("eth_syncing").result)
+			if head != c.head || sync != c.sync {
+				t.Errorf("after %v: head %d, syncing %s; want %d, %s", c.after, head, sync, c.head, c.sync)
+			}
+		}
+		if got := number(t, a.must("eth_getBlockByNumber", "latest", false).blockNumber(t)); got != 10_020 {
+			t.Errorf("its latest block is %d", got)
+		}
+		set(t, n, CatchUp(1<<60, time.Minute))
+		if a.head() != 0 {
+			t.Error("further behind than the chain is long")
+		}
+	})
+}
+
 func TestSwitchingIsSafe(t *testing.T) {
 	network := new(memnet.Network)
 	l, err := network.Listen("node:1")
@@ -236,7 +269,7 @@ func TestSwitchingIsSafe(t *testing.T) {
 	n := New(Options{})
 	a := onListener(t, n, l, &http.Transport{DialContext: network.Dial})
 	faults := []Fault{Quiet(), StallFirst(), Stall(), Refuse(), RateLimit(1, 0), ErrorAll(1, "x"), Status(500, ""),
-		Syncing(1, 2), WrongChain(3), Halt(), LagBy(1), DropConn(), ResetConn()}
+		Syncing(1, 2), CatchUp(4, time.Second), WrongChain(3), Halt(), LagBy(1), DropConn(), ResetConn()}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{}, 4)
 	for range cap(done) {
@@ -265,7 +298,7 @@ func TestSwitchingIsSafe(t *testing.T) {
 func TestFaultsHaveWords(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, f := range []Fault{Quiet(), StallFirst(), Stall(), Refuse(), RateLimit(1, 0), ErrorAll(-1, ""), Status(500, ""),
-		Syncing(1, 2), WrongChain(3), Halt(), LagBy(1), DropConn(), ResetConn()} {
+		Syncing(1, 2), CatchUp(4, time.Second), WrongChain(3), Halt(), LagBy(1), DropConn(), ResetConn()} {
 		s := f.String()
 		if s == "" || s == "unknown" || seen[s] {
 			t.Errorf("fault %d is %q", f.kind, s)

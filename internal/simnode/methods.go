@@ -2,6 +2,7 @@ package simnode
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,8 @@ func (n *Node) see(f Fault, since, now time.Time) view {
 	case syncing:
 		v.head = f.current
 		v.sync = &progress{quantity(0), quantity(f.current), quantity(f.highest)}
+	case catchUp:
+		v.catchUp(f, since, now)
 	case wrongChain:
 		v.id = f.id
 	case halt:
@@ -47,6 +50,18 @@ func (n *Node) see(f Fault, since, now time.Time) view {
 	case quiet, stall, refuse, rateLimit, status, drop, reset:
 	}
 	return v
+}
+
+// catchUp is the node on its way from f.current blocks behind to the head.
+func (v *view) catchUp(f Fault, since, now time.Time) {
+	left := f.wait - now.Sub(since)
+	if left <= 0 {
+		return
+	}
+	highest := v.head
+	v.head = minus(highest, uint64(math.Ceil(float64(f.current)*float64(left)/float64(f.wait))))
+	began := minus(v.chain.head(since), f.current)
+	v.sync = &progress{quantity(began), quantity(v.head), quantity(highest)}
 }
 
 // methods are what a node has.

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"chaintop/model"
+)
+
+// sendTimeout bounds the wait for a place in the sink.
+const sendTimeout = 5 * time.Second
+
+// askFrom is how many requests a key may cause unasked; askFor is how long the
+// question stands.
+const (
+	askFrom = 100
+	askFor  = 5 * time.Second
+)
+
+// sentMsg says how the sending of a command went. What it did is seen when its
+// events come.
+type sentMsg struct {
+	what string
+	err  error
+}
+
+// probe asks for probes of the given chains; of all when there are none.
+func (m *Model) probe(chains []int, what string) tea.Cmd {
+	m.sent++
+	c := model.Command{
+		At: m.now, ID: m.session + "-" + strconv.FormatUint(m.sent, 10),
+		Op: model.OpProbe, Chains: chains, Who: m.o.Who,
+	}
+	m.say(text, "asked: probe "+what, m.now.Add(flashShort))
+	sink, ctx := m.o.Sink, m.ctx
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+		defer cancel()
+		return sentMsg{what, sink.Send(ctx, c)}
+	}
+}
+
+// probeAll asks for all, but not for many requests without being told twice.
+func (m *Model) probeAll() tea.Cmd {
+	n := len(m.inst.Chains)
+	if n == 0 {
+		return nil
+	}
+	if n > askFrom && !m.now.Before(m.asking) {
+		m.asking = m.now.Add(askFor)
+		m.say(warn, fmt.Sprintf("P again probes all %d chains, at least a request each · esc leaves it", n), m.asking)
+		return nil
+	}
+	m.asking = time.Time{}
+	return m.probe(nil, fmt.Sprintf("all %d chains", n))
+}
+
+func (m *Model) onSent(msg sentMsg) {
+	if msg.err != nil {
+		m.say(bad, fmt.Sprintf("%s probe %s was not sent: %v", markUnhealthy, msg.what, msg.err), m.now.Add(flashLong))
+	}
+}
+
+// onAnswer shows the answer to a command of this screen, in the words of its
+// event.
+func (m *Model) onAnswer(e model.Event, b model.CommandDone) {
+	if !strings.HasPrefix(b.ID, m.session+"-") {
+		return
+	}
+	if said, ok := model.Describe(m.inst, e); ok {
+		m.say(text, said.What+" "+said.Detail, m.now.Add(flashShort))
+	}
+}

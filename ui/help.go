@@ -1,0 +1,169 @@
+package ui
+
+import "chaintop/model"
+
+// helpState is the overlay Help.
+type helpState struct {
+	open bool
+	top  int // first line shown
+}
+
+// helpLeast is from which width the keys stand in columns beside each other.
+const helpLeast = 72
+
+// helpFrame is Help over what it was called from: the keys of that view, and
+// what the marks mean.
+func (m *Model) helpFrame(s scene, lines []string) []string {
+	if !m.small() {
+		lines = m.top(s, lines)
+	}
+	rows := m.h - len(lines) - 1
+	if rows < 3 {
+		body := m.helpLines(s.w)
+		for k := range max(rows, 0) {
+			lines = append(lines, s.plain(body[min(m.help.top+k, len(body)-1)]...))
+		}
+		return append(lines, m.footer(s))
+	}
+	lines = append(lines, s.boxEdge("╭", "╮", m.helpTitle(), false))
+	body := m.helpLines(s.w)
+	for k := range rows - 2 {
+		var l []span
+		if at := m.help.top + k; at < len(body) {
+			l = body[at]
+		}
+		lines = append(lines, s.boxed(l))
+	}
+	return append(lines, s.boxEdge("╰", "╯", " esc or ? closes this ", true), m.footer(s))
+}
+
+// helpRows is how many lines of Help show at once.
+func (m *Model) helpRows() int {
+	rows := m.h - 1
+	if !m.small() {
+		rows -= headerRows + m.bannerRows()
+	}
+	if rows >= 3 {
+		rows -= 2
+	}
+	return max(rows, 1)
+}
+
+// helpTitle names what the keys are of.
+func (m *Model) helpTitle() string {
+	if m.view == viewChain {
+		return " Help · Chain "
+	}
+	return " Help · Chains "
+}
+
+// helpLines is what Help says, line by line.
+func (m *Model) helpLines(w int) [][]span {
+	columns := m.helpKeys()
+	var lines [][]span
+	if w < helpLeast {
+		for _, c := range columns {
+			lines = append(lines, c...)
+			if len(c) > 0 {
+				lines = append(lines, nil)
+			}
+		}
+	} else {
+		for k := range max(len(columns[groupMove]), len(columns[groupLook]), len(columns[groupAct])) {
+			var l []span
+			for g, c := range columns {
+				if k < len(c) {
+					l = append(l, span{text, gapTo(widthOf(l), helpStarts[g])})
+					l = append(l, c[k]...)
+				}
+			}
+			lines = append(lines, l)
+		}
+		lines = append(lines, nil)
+	}
+	return append(lines, legend(w)...)
+}
+
+// helpStarts is where the columns of keys begin.
+var helpStarts = [groups]int{0, 28, 53}
+
+// helpKeys are the keys of the view below, by group, each with its heading.
+func (m *Model) helpKeys() [groups][][]span {
+	var columns [groups][][]span
+	at := m.under()
+	for _, b := range m.binds {
+		h := b.Help()
+		if h.Key == "" || b.where&at == 0 || !b.on() {
+			continue
+		}
+		if len(columns[b.group]) == 0 {
+			columns[b.group] = [][]span{{{dim, groupNames[b.group]}}}
+		}
+		columns[b.group] = append(columns[b.group], []span{
+			{accent, h.Key}, {text, gapTo(width(h.Key), 12)}, {text, h.Desc},
+		})
+	}
+	return columns
+}
+
+// gapTo is the blanks from n cells to w.
+func gapTo(n, w int) string { return blanks[:max(0, min(w-n, len(blanks)))] }
+
+// legend is the marks of this screen, each with its word, in lines that fit a
+// box of w cells.
+func legend(w int) [][]span {
+	of := func(s model.Sign, word string) []span { return mark(signOf(s).mark, word, signOf(s).role) }
+	marks := [...][]span{
+		of(model.SignHealthy, "healthy"), of(model.SignUnhealthy, "unhealthy"), of(model.SignUnknown, "unknown"),
+		of(model.SignPass, "healthy"), of(model.SignInconclusive, "inconclusive"), of(model.SignUnreachable, "unreachable"),
+		of(model.SignWarn, "works, not as meant"), of(model.SignHeld, "held"), of(model.SignHalted, "halted"),
+		mark(markAway, "nothing heard", dim), mark(unknownValue, "unknown", text),
+		mark("×4", "four times", text), mark("…", "cut, or in flight", text), mark("▰▱", "until the next probe", dim),
+	}
+	var lines [][]span
+	var l []span
+	for _, m := range marks {
+		gap := 2
+		if len(l) == 0 {
+			gap = 0
+		}
+		if widthOf(l)+gap+widthOf(m) > w-4 {
+			lines, l, gap = append(lines, l), nil, 0
+		}
+		l = append(append(l, span{text, gapTo(0, gap)}), m...)
+	}
+	return append(lines, l, []span{{dim, "Every command is echoed in Events: who asked, and what was answered."}})
+}
+
+func mark(s, word string, r role) []span { return []span{{r, s}, {text, " " + word}} }
+
+// boxEdge is the upper or the lower side of a box, with words in it.
+func (s scene) boxEdge(from, to, words string, atEnd bool) string {
+	p := s.pen
+	p.begin(s.w, false)
+	p.put(dim, from)
+	n := s.w - 2 - width(words)
+	lead := 1
+	if atEnd {
+		lead = n - 1
+	}
+	p.edge = p.width - 1
+	p.line(min(lead, n))
+	p.put(text, words)
+	p.line(p.room())
+	p.edge = p.width
+	p.put(dim, to)
+	return p.end()
+}
+
+// boxed is a line within a box.
+func (s scene) boxed(l []span) string {
+	p := s.pen
+	p.begin(s.w, false)
+	p.put(dim, "│ ")
+	p.open(s.w - 4)
+	p.puts(l...)
+	p.shut()
+	p.put(dim, " │")
+	return p.end()
+}

@@ -1,0 +1,316 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"chaintop/model"
+)
+
+func containsAll(s string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// places are screens where a key has something to do, one for each place.
+func places(t *testing.T) map[place]func() *Model {
+	many := func() *Model {
+		m := screen(t, night(), 80, 24)
+		press(m, "down", "down")
+		return m
+	}
+	return map[place]func() *Model{
+		inChains: many,
+		inChain: func() *Model {
+			m := screen(t, night(), 80, 24)
+			m.choose(m.inst.Find("base/jsonrpc"))
+			press(m, "enter", "down")
+			return m
+		},
+		inHelp: func() *Model {
+			m := screen(t, night(), 60, 16)
+			press(m, "?", "down", "down")
+			return m
+		},
+		inSmall: func() *Model {
+			m := screen(t, night(), 50, 14)
+			press(m, "down", "down")
+			return m
+		},
+	}
+}
+
+// Each key of the table, pressed in each place it is for, changes the frame or
+// hands back a command; elsewhere it does neither. No key is shown that does
+// nothing.
+func TestEveryKeyActsWhereItIsShown(t *testing.T) {
+	for at, make := range places(t) {
+		for _, b := range make().binds {
+			for _, k := range b.Keys() {
+				m := make()
+				if m.place() != at {
+					t.Fatalf("the screen of place %d is in %d", at, m.place())
+				}
+				was := seen(m)
+				cmd := press(m, k)
+				acted := cmd != nil || seen(m) != was
+				if at == inChains && k == "1" || at == inChain && k == "2" {
+					continue // the view that is open
+				}
+				if b.where&at != 0 && !acted {
+					t.Errorf("place %d: %q does nothing", at, k)
+				}
+				if b.where&at == 0 && acted && !elsewhere(m.binds, at, k) {
+					t.Errorf("place %d: %q acts, and is not for it", at, k)
+				}
+			}
+		}
+	}
+}
+
+func elsewhere(binds []binding, at place, k string) bool {
+	for _, b := range binds {
+		for _, key := range b.Keys() {
+			if key == k && b.where&at != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A row of the table that only names keys names keys that other rows act on.
+func TestShownKeysAreBound(t *testing.T) {
+	spelled := map[string]string{"↑↓": "up down", "←": "left", "→": "right", "pgdn": "pgdown"}
+	for _, b := range bindings(true) {
+		if b.do != nil || strings.Contains(b.Help().Key, "click") || b.Help().Key == "wheel" {
+			continue
+		}
+		for _, k := range strings.Fields(b.Help().Key) {
+			if s, ok := spelled[k]; ok {
+				k = s
+			}
+			for _, k := range strings.Fields(k) {
+				for at := inChains; at <= inSmall; at <<= 1 {
+					if b.where&at != 0 && !elsewhere(bindings(true), at, k) {
+						t.Errorf("%q is shown in place %d, and nothing is bound to it", k, at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Without a sink the keys that act are neither bound nor shown.
+func TestViewerHasNoKeysThatAct(t *testing.T) {
+	m := screen(t, night(), 80, 24, func(o *Options) { o.Sink = nil })
+	if cmd := press(m, "p", "P"); cmd != nil {
+		t.Error("p or P hands back a command")
+	}
+	press(m, "?")
+	if strings.Contains(seen(m), "probe it") || strings.Contains(seen(m), "ACT") {
+		t.Errorf("Help shows keys that are off:\n%s", seen(m))
+	}
+}
+
+func TestProbeSendsACommand(t *testing.T) {
+	s := &sink{}
+	m := screen(t, night(), 80, 24, func(o *Options) { o.Sink = s })
+	var msgs []tea.Msg
+	for _, k := range []string{"p", "down", "p", "P"} {
+		if cmd := press(m, k); cmd != nil {
+			msgs = append(msgs, cmd())
+		}
+	}
+	want := []model.Command{
+		{At: at, Op: model.OpProbe, Chains: []int{m.inst.Find("arbitrum/jsonrpc")}, Who: "oncall"},
+		{At: at, Op: model.OpProbe, Chains: []int{m.inst.Find("sepolia/jsonrpc")}, Who: "oncall"},
+		{At: at, Op: model.OpProbe, Who: "oncall"},
+	}
+	if diff := cmp.Diff(want, s.sent, cmpopts.IgnoreFields(model.Command{}, "ID")); diff != "" {
+		t.Errorf("commands (-want +got):\n%s", diff)
+	}
+	ids := map[string]bool{}
+	for _, c := range s.sent {
+		ids[c.ID] = true
+	}
+	if len(ids) != 3 || ids[""] {
+		t.Errorf("ids are %v", ids)
+	}
+	if _, ok := s.ctx.Deadline(); !ok {
+		t.Error("a command is sent without a bound on the wait")
+	}
+	for _, msg := range msgs {
+		m.Update(msg)
+	}
+	// The answer is the event's, and only our own is flashed.
+	m.Update(changedMsg{[]model.Event{{At: at, Chain: -1, Body: model.CommandDone{ID: "theirs-1", Op: model.OpProbe, Answer: "refused"}}}})
+	if !strings.Contains(seen(m), "asked: probe all 12 chains") {
+		t.Errorf("the act is not echoed:\n%s", seen(m))
+	}
+	m.Update(changedMsg{[]model.Event{{At: at, Chain: -1, Body: model.CommandDone{ID: s.sent[2].ID, Op: model.OpProbe, Answer: "accepted", Probes: []uint64{1, 2, 3}, Joined: 1}}}})
+	if !strings.Contains(seen(m), "probe all chains → accepted: 3 probes, 1 of them in flight already") {
+		t.Errorf("the answer is not shown:\n%s", seen(m))
+	}
+}
+
+func TestCommandThatIsNotSentSaysSo(t *testing.T) {
+	m := screen(t, night(), 80, 24, func(o *Options) { o.Sink = &sink{err: errors.New("core takes no more")} })
+	m.Update(press(m, "p")())
+	if !containsAll(seen(m), "probe arbitrum/jsonrpc was not sent", "core takes no more") {
+		t.Errorf("nothing is said:\n%s", seen(m))
+	}
+}
+
+// Two ids of two screens differ.
+func TestCommandIDsAreTheScreensOwn(t *testing.T) {
+	ids := map[string]bool{}
+	for range 8 {
+		s := &sink{}
+		press(screen(t, night(), 80, 24, func(o *Options) { o.Sink = s }), "p")()
+		ids[s.sent[0].ID] = true
+	}
+	if len(ids) != 8 {
+		t.Errorf("8 screens made %d ids", len(ids))
+	}
+}
+
+func TestManyRequestsAreAskedFor(t *testing.T) {
+	s := &sink{}
+	i := crowd(200, 2)
+	now := at
+	m := screen(t, i, 80, 24, func(o *Options) { o.Sink, o.Now = s, func() time.Time { return now } })
+	if press(m, "P") != nil || !strings.Contains(seen(m), "P again probes all 200 chains") {
+		t.Fatalf("200 probes are not asked for:\n%s", seen(m))
+	}
+	now = now.Add(askFor)
+	if press(m, "P") != nil {
+		t.Fatal("a question of 5s ago is an answer")
+	}
+	if press(m, "esc"); press(m, "P") != nil {
+		t.Fatal("a question that was taken back is an answer")
+	}
+	cmd := press(m, "P")
+	if cmd == nil {
+		t.Fatal("the second P does nothing")
+	}
+	cmd()
+	if len(s.sent) != 1 || s.sent[0].Chains != nil {
+		t.Errorf("sent %v", s.sent)
+	}
+}
+
+func TestProblemKeysGoRoundTheProblems(t *testing.T) {
+	m := screen(t, night(), 80, 24)
+	var got []string
+	for range 8 {
+		press(m, "n")
+		got = append(got, m.keys[m.selected()])
+	}
+	want := append(rows(m)[1:7], rows(m)[0], rows(m)[1])
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("n visits (-want +got):\n%s", diff)
+	}
+	press(m, "N")
+	if got := m.keys[m.selected()]; got != rows(m)[0] {
+		t.Errorf("N goes to %s", got)
+	}
+	press(m, "G", "n")
+	if got := m.keys[m.selected()]; got != rows(m)[0] {
+		t.Errorf("n below the problems goes to %s", got)
+	}
+	well := &model.Instance{Policy: model.ReadyAll, Chains: []*model.Chain{night().Chains[0]}}
+	m = screen(t, well, 80, 24)
+	press(m, "n")
+	if !strings.Contains(seen(m), "no other chain needs attention") {
+		t.Error("n says nothing where there is no problem")
+	}
+}
+
+func TestMouse(t *testing.T) {
+	click := func(x, y int) tea.MouseClickMsg { return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft} }
+	for _, banner := range []string{"", "DEMO"} {
+		now := at
+		m := screen(t, night(), 80, 24, func(o *Options) {
+			o.Banner, o.Now = banner, func() time.Time { return now }
+		})
+		top := m.bannerRows()
+		m.Update(click(10, top+5))
+		if got := m.keys[m.selected()]; got != "solana/jsonrpc" {
+			t.Errorf("banner %q: a click on the third row selects %s", banner, got)
+		}
+		m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+		if got := m.keys[m.selected()]; got != "base/jsonrpc" {
+			t.Errorf("banner %q: the wheel selects %s", banner, got)
+		}
+		now = now.Add(time.Second)
+		m.Update(click(10, top+6))
+		if m.view != viewChains {
+			t.Errorf("banner %q: one click opens", banner)
+		}
+		now = now.Add(doubleClick)
+		m.Update(click(10, top+6))
+		if m.view != viewChain {
+			t.Errorf("banner %q: two clicks do not open", banner)
+		}
+		first := m.detail.firstUpstream()
+		m.Update(click(3, top+first+1))
+		if frame := strings.Split(seen(m), "\n"); m.pick.upstream != 1 || !strings.HasPrefix(frame[top+first+1], "▸alchemy") {
+			t.Errorf("banner %q: a click on the second upstream selects %d:\n%s", banner, m.pick.upstream, seen(m))
+		}
+		m.Update(click(2, top))
+		if m.view != viewChains {
+			t.Errorf("banner %q: a click on the tab Chains does not open it", banner)
+		}
+		m.Update(click(13, top))
+		if m.view != viewChain {
+			t.Errorf("banner %q: a click on the tab Chain does not open it", banner)
+		}
+		for _, c := range []tea.MouseClickMsg{click(40, top), click(0, 23), click(0, -1), click(200, 90)} {
+			m.Update(c)
+		}
+	}
+}
+
+func TestQuitKeys(t *testing.T) {
+	for _, k := range []string{"q", "ctrl+c"} {
+		for _, keys := range views {
+			m := screen(t, night(), 80, 24)
+			press(m, keys...)
+			cmd := press(m, k)
+			if cmd == nil {
+				t.Errorf("%s after %v does nothing", k, keys)
+				continue
+			}
+			if _, ok := cmd().(tea.QuitMsg); !ok {
+				t.Errorf("%s after %v does not quit", k, keys)
+			}
+		}
+	}
+}
+
+// The footer drops keys from the right, never the one that shows the others.
+func TestFooterDropsFromTheRight(t *testing.T) {
+	for w := leastWidth; w <= 200; w++ {
+		m := screen(t, night(), w, 24)
+		lines := strings.Split(seen(m), "\n")
+		foot := strings.TrimSpace(lines[len(lines)-1])
+		if !strings.HasPrefix(foot, "? help") {
+			t.Fatalf("at %d the footer begins %q", w, foot)
+		}
+		whole := "? help ↑↓ move enter open n problem p probe P all q quit"
+		if got := strings.ReplaceAll(foot, "  ", " "); !strings.HasPrefix(whole, got) {
+			t.Fatalf("at %d the footer is %q", w, foot)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"chaintop/model"
+)
+
+// fits says what is wrong with a frame: it must have the window's height, and
+// each line its width.
+func fits(frame string, w, h int) error {
+	lines := strings.Split(frame, "\n")
+	if len(lines) != h {
+		return fmt.Errorf("%d lines in a window of %d", len(lines), h)
+	}
+	for y, l := range lines {
+		if n := ansi.StringWidth(l); n != w {
+			return fmt.Errorf("line %d has %d cells in a window of %d: %q", y, n, w, ansi.Strip(l))
+		}
+	}
+	return nil
+}
+
+// views are the keys that lead to each view from Chains.
+var views = map[string][]string{"chains": nil, "chain": {"enter"}, "help": {"?"}}
+
+func TestEverySize(t *testing.T) {
+	step := 1
+	if testing.Short() || raceEnabled {
+		step = 7
+	}
+	for name, keys := range views {
+		t.Run(name, func(t *testing.T) {
+			m := screen(t, replaced(night(), running()), 80, 24, func(o *Options) { o.Banner = "DEMO" })
+			press(m, "n")
+			press(m, keys...)
+			for w := 1; w <= 200; w += step {
+				for h := 1; h <= 60; h += step {
+					m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+					if err := fits(m.View().Content, w, h); err != nil {
+						t.Fatalf("%d×%d: %v", w, h, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Pictures at the edges: nothing in them, too much in them, indexes that lead
+// nowhere. None may bring a frame down.
+func TestOddPictures(t *testing.T) {
+	wild := chainOf("wild/jsonrpc", model.EVM, 0, up("a", model.Primary, 0, 0, 0))
+	wild.Serving.Upstream, wild.Checks.TipBy = 9, []int{-1, 7}
+	wild.Last.Tries[0].Upstream = 44
+	wild.Upstreams[0].State.Lag = model.Lag{Known: true, Blocks: -1 << 62}
+	wild.Upstreams[0].State.Facts.Head = said[uint64](1<<64-1, 0)
+	wild.State.Health, wild.State.Verdict = 99, 99
+	for i := range wild.Strip.Cells {
+		wild.Strip.Cells[i] = 77
+	}
+	flying := chainOf("flying/jsonrpc", model.EVM, 0, up("a", model.Primary, 1, 0, 0))
+	flying.Probe = &model.Probe{}
+	many := chainOf("many/jsonrpc", model.EVM, 0)
+	for i := range 90 {
+		many.Upstreams = append(many.Upstreams, up(fmt.Sprint("up-", i), model.Primary, 1, 0, 0))
+	}
+	pictures := map[string]*model.Instance{
+		"nothing":   {},
+		"zero":      {Chains: []*model.Chain{{}}},
+		"no one":    {Chains: []*model.Chain{chainOf("x/y", model.EVM, 0)}},
+		"wild":      {Chains: []*model.Chain{wild}},
+		"in flight": {Chains: []*model.Chain{flying}},
+		"many":      {Chains: []*model.Chain{many}},
+	}
+	for name, i := range pictures {
+		t.Run(name, func(t *testing.T) {
+			for _, keys := range views {
+				for _, size := range [][2]int{{80, 24}, {120, 40}, {60, 16}, {200, 60}, {33, 7}} {
+					m := screen(t, i.Clone(), size[0], size[1])
+					press(m, keys...)
+					press(m, "down", "pgdown", "end", "up", "n", "N", "h", "l", "home")
+					if err := fits(m.View().Content, size[0], size[1]); err != nil {
+						t.Errorf("%v at %v: %v", keys, size, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A remote instance, or a node through it, may say anything. Nothing of it
+// reaches the terminal but letters in cells (S7, X2).
+func TestHostilePictureIsHarmless(t *testing.T) {
+	evil := "\x1b]52;c;aGFoYQ==\x07\x1b[2J\x1b[31m\u009b31m\x9b1m\u202e\u2066\u200b\ufeff\x1bP1$r\x1b\\\x1b_apc\x1b\\\r\n\t\a\b\x7f⚠\ufe0f👩\u200d🚀h\u0301\u0301\u0301\x1b]0;never ended"
+	i := poisoned(evil)
+	ours := regexp.MustCompile(`\x1b\[[0-9;]*m`) // colours, of which evil has one: it must be gone too
+	for _, o := range []func(*Options){func(*Options) {}, func(o *Options) { o.ASCII = true }, func(o *Options) { o.NoColor = true }} {
+		for _, keys := range views {
+			for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}, {60, 16}, {50, 12}} {
+				m := screen(t, i.Clone(), size[0], size[1], o, func(o *Options) { o.Banner, o.Mode = evil, evil })
+				press(m, keys...)
+				m.say(bad, evil, at.Add(sec))
+				frame := m.View().Content
+				if err := fits(frame, size[0], size[1]); err != nil {
+					t.Errorf("%v at %v: %v", keys, size, err)
+				}
+				if strings.Contains(frame, "\x1b[31m") {
+					t.Errorf("%v at %v: a colour of theirs is drawn", keys, size)
+				}
+				left := strings.ReplaceAll(ours.ReplaceAllString(frame, ""), "\n", "")
+				if k := strings.IndexFunc(left, harmful); k >= 0 {
+					t.Errorf("%v at %v: %q is drawn", keys, size, left[k:min(k+12, len(left))])
+				}
+			}
+		}
+	}
+}
+
+// poisoned is a picture with s wherever it may hold text.
+func poisoned(s string) *model.Instance {
+	i := night()
+	i.Name, i.Version, i.Epoch = s, s, s
+	for n, c := range i.Chains {
+		p := *c
+		p.Name, p.Interface, p.Family, p.ExpectID = s, s, model.Family(s), s
+		for u := range p.Upstreams {
+			up := &p.Upstreams[u]
+			up.Name = s
+			up.State.Facts.Client, up.State.Facts.ChainID = said(s, 0), said(s, 0)
+			up.State.Last.Evidence = model.Evidence{Layer: model.Layer(s), Text: s}
+			up.State.Last.Reason = model.Reason(s)
+		}
+		last := *p.Last
+		last.Who, last.Trigger = s, model.Trigger(s)
+		last.Tries = nil
+		for _, t := range p.Last.Tries {
+			t.Evidence.Text, t.Evidence.Layer, t.Reason = s, model.Layer(s), model.Reason(s)
+			last.Tries = append(last.Tries, t)
+		}
+		p.Last, p.State.Next.Why, p.State.Heard.By = &last, model.NextWhy(s), model.HeardBy(s)
+		if n == 1 {
+			p.Probe = &model.Probe{ID: 9, Who: s, Trigger: model.Trigger(s), Max: 6, Tries: last.Tries, Flight: model.Flight{N: 2, Start: at}}
+		}
+		i.Chains[n] = &p
+	}
+	for n := range i.Recent {
+		i.Recent[n].Who = s
+		if b, ok := i.Recent[n].Body.(model.CommandDone); ok {
+			b.Op, b.Answer = model.Op(s), s
+			i.Recent[n].Body = b
+		}
+	}
+	return i
+}
