@@ -3,55 +3,73 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
-	promconfig "github.com/prometheus/common/config"
+	"github.com/spf13/cobra"
 
-	"chaintop/internal/rpc"
-	"chaintop/internal/simnode"
-	"chaintop/model"
+	"chaintop/internal/demo"
 )
 
-// demoSeed makes the demo's heights and hashes.
+// demoSeed makes the heights and hashes of a demo nobody gave a seed.
 const demoSeed = 7
 
 type demoFlags struct {
 	screenFlags
-	seed int64
+	scenario string
+	seed     int64
 }
 
-// demoScreen shows simulated nodes on loopback. They are reached by their URLs,
-// as a user's are.
+func demoCommand(s streams) *cobra.Command {
+	f := demoFlags{}
+	var list strings.Builder
+	for _, sc := range demo.Scenarios() {
+		fmt.Fprintf(&list, "  %-11s %s\n", sc.Name, sc.About)
+	}
+	cmd := &cobra.Command{
+		Use:   "demo [--scenario NAME] [--seed N]",
+		Short: "Watch simulated nodes on loopback, with scripted faults",
+		Long: `demo watches simulated nodes on loopback, with real sockets and faults in fast
+motion. What is shown was found out by probes, as it is for real nodes; x injects
+a fault of your own and heals it.
+
+Scenarios:
+` + list.String(),
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !f.once && !f.plain && !drawable(s) {
+				return usage("demo: no terminal to draw on: give --once or --plain")
+			}
+			return demoScreen(cmd.Context(), s, f)
+		},
+	}
+	f.addScreen(cmd)
+	cmd.Flags().StringVar(&f.scenario, "scenario", "", "what happens (default: three nodes, of which one stalls once and one goes and comes)")
+	cmd.Flags().Int64Var(&f.seed, "seed", demoSeed, "repeats a run")
+	return cmd
+}
+
+// demoScreen shows a demo. Its nodes are named by a config and reached by their
+// URLs, as a user's are.
 func demoScreen(ctx context.Context, s streams, f demoFlags) (err error) {
-	nodes, err := simnode.OpenDemo(f.seed)
+	d, err := demo.Open(demo.Options{Scenario: f.scenario, Seed: f.seed})
 	if err != nil {
-		return err
+		return usage("--scenario: %v", err)
 	}
 	script, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = nodes.Run(script) }) // its only end is ours
+	wg.Go(func() { _ = d.Run(script) }) // its only end is ours
 	defer func() {
 		stop()
+		err = errors.Join(err, d.Close())
 		wg.Wait()
-		err = errors.Join(err, nodes.Close())
 	}()
-	instance := model.Instance{Name: "demo", Version: buildVersion(), Policy: model.ReadyAll}
-	var endpoints [][]endpoint
-	for _, n := range nodes.Nodes {
-		u, err := rpc.ParseURL(n.Name(), n.URL())
-		if err != nil {
-			return err
-		}
-		instance.Chains = append(instance.Chains, &model.Chain{
-			Name: n.Name(), Interface: "jsonrpc", Family: model.EVM, Settings: model.DefaultSettings(model.EVM),
-			Upstreams: []model.Upstream{{Name: n.Name()}},
-		})
-		endpoints = append(endpoints, []endpoint{{url: u, http: promconfig.DefaultHTTPClientConfig, at: n.Name()}})
-	}
-	w, err := wire(instance, endpoints)
+	w, err := watchConfig(d.Config())
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	return show(ctx, s, w, f.screenFlags, shown{banner: "DEMO  simulated chains on loopback, nothing outside is asked"})
+	w.instance.Name, w.instance.Demo = "demo", true
+	return show(ctx, s, w, f.screenFlags, shown{banner: d.Banner(), faults: d.Faults(), fault: d.Inject, demo: true})
 }
