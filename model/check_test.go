@@ -329,7 +329,7 @@ func TestFindingsOfAnAnswerAreReplacedByTheNext(t *testing.T) {
 		{status(503, Gateway), "[gateway]"},
 		{status(403, AccessDenied), "[access_denied]"},
 		{noAnswer(ReasonTimeout), "[access_denied]"}, // silence tells nothing
-		{head(0), "[head_zero]"},
+		{head(0), "[syncing head_zero]"},
 		{head(7), "[]"},
 	} {
 		w.round(step.o)
@@ -362,6 +362,26 @@ func TestFactsOfAnOlderTryChangeNothing(t *testing.T) {
 	w.round(head(6))
 	if events := told(first, "1"); len(events) != 0 {
 		t.Errorf("late facts made %+v", events)
+	}
+}
+
+// A limit on a fact question was once forgotten by the next head, and said
+// again by the next facts: two events a minute of nothing new.
+func TestWhatFactsBroughtStaysUntilTheyAreAskedAgain(t *testing.T) {
+	w := newWorld(t, testChain("x", primaries("a")...))
+	tell := func(fs ...Finding) {
+		s := w.chain().Upstreams[0].State
+		w.in(FactsDone{At: w.now, Stamp: s.HeadRound, Told: Told{Findings: FindingSet(fs...), Asked: 1}})
+	}
+	w.round(head(5))
+	tell(RateLimited)
+	w.round(head(6))
+	if got := w.findings(0); got != "[rate_limited]" {
+		t.Errorf("after the next head: %s", got)
+	}
+	tell()
+	if got := w.findings(0); got != "[]" {
+		t.Errorf("after facts without it: %s", got)
 	}
 }
 

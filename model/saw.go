@@ -13,7 +13,7 @@ func (c *Chain) saw(i int, in TryDone) UpstreamState {
 	s.Facts.take(o.Facts, now)
 	switch o.Kind {
 	case Result:
-		s.Findings = s.Findings&^fromAnswer&^FindingSet(Erroring, Noncompliant) | o.Findings
+		s.Findings = s.Findings&^fromAnswer&^FindingSet(Erroring, Noncompliant) | o.Findings | s.Told
 		s.Hold = Hold{}
 	case Answer:
 		s.Findings = s.Findings&^fromAnswer | o.Findings
@@ -35,7 +35,8 @@ func (c *Chain) saw(i int, in TryDone) UpstreamState {
 // told is the state after the fact questions of its last answered try.
 func (c *Chain) told(s UpstreamState, in FactsDone) UpstreamState {
 	s.Facts.take(in.Told.Facts, in.At)
-	s.Findings |= in.Told.Findings
+	s.Findings = s.Findings&^s.Told | in.Told.Findings
+	s.Told = in.Told.Findings
 	c.judgeFacts(&s, in.Told.Facts)
 	c.judgeAge(&s, in.At)
 	return s
@@ -54,6 +55,9 @@ func (c *Chain) judgeFacts(s *UpstreamState, said Facts) {
 	}
 	if said.Head.Known() {
 		s.Findings = s.Findings.Set(HeadZero, said.Head.Value == 0)
+		if s.Facts.Syncing.Know != Known { // a node at its genesis that does not say it is done
+			s.Findings = s.Findings.Set(Syncing, said.Head.Value == 0)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type UpstreamState struct {
 	Recovered time.Time `json:"recovered,omitzero"` // when it last turned healthy
 
 	Findings Findings `json:"findings,omitempty"`
+	Told     Findings `json:"told,omitempty"` // those of Findings that the last fact questions brought
 	Hold     Hold     `json:"hold,omitzero"`
 
 	Facts     Facts     `json:"facts"`

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -168,6 +169,44 @@ func TestTerminalWithoutColour(t *testing.T) {
 		}
 		press(t, term, "q")
 		ended(t, term, 0)
+	}
+}
+
+// A screen logs to the file of --log and nowhere else, a line a probe (H5).
+func TestTerminalLogsToItsFile(t *testing.T) {
+	node := httptest.NewServer(http.HandlerFunc(evm))
+	defer node.Close()
+	file := filepath.Join(t.TempDir(), "chaintop.log")
+	term := onTerminal(t, termtest.Program{Args: []string{node.URL, "--log", file}})
+	see(t, term, "● READY")
+	press(t, term, "q")
+	ended(t, term, 0)
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "msg=probe") || !strings.Contains(string(text), "verdict=healthy health=healthy tries=1") {
+		t.Errorf("the log: %v\n%s", err, text)
+	}
+	if strings.Contains(string(term.Output()), "msg=probe") {
+		t.Error("a log line is on the screen")
+	}
+}
+
+func TestTerminalASCII(t *testing.T) {
+	for name, p := range map[string]termtest.Program{
+		"flag":   {Args: []string{"demo", "--ascii"}},
+		"locale": {Args: []string{"demo"}, Env: termtest.Env("LC_ALL=C")},
+		"linux":  {Args: []string{"demo"}, Env: termtest.Env("TERM=linux")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			term := onTerminal(t, p)
+			see(t, term, "DEMO", "+ healthy")
+			for _, r := range term.Screen() {
+				if r > 126 {
+					t.Fatalf("%q on the screen:\n%s", r, term.Screen())
+				}
+			}
+			press(t, term, "q")
+			ended(t, term, 0)
+		})
 	}
 }
 
