@@ -181,6 +181,7 @@ func touches(in Input, n int) bool {
 		return in.Chain == n
 	case TryDone:
 		return in.Chain == n && in.Outcome.Kind != NoOutcome
+	case FactsDone, Traffic, Command:
 	}
 	return false
 }

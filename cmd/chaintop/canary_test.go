@@ -51,9 +51,9 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	text := strings.Join(strings.Fields(string(said)), " ")
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/html"):
-		fmt.Fprintf(w, "<html>%s</html>", text)
+		_, _ = fmt.Fprintf(w, "<html>%s</html>", text)
 	case strings.HasPrefix(r.URL.Path, "/rpc"):
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%q}}`, text)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%q}}`, text)
 	case strings.HasPrefix(r.URL.Path, "/away"):
 		http.Redirect(w, r, "http://elsewhere.example/"+canaries["path"]+"?k="+url.QueryEscape(canaries["query"]), http.StatusFound)
 	default:

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -148,10 +147,10 @@ func crash(out io.Writer, err, ended error) error {
 	var try *core.PanicError
 	switch {
 	case errors.As(ended, &try):
-		fmt.Fprintf(out, "%s\n", try.Stack)
+		_, _ = out.Write(try.Stack) // there is nobody left to tell
 		return try
 	case errors.As(err, &screen):
-		fmt.Fprintf(out, "%s\n", screen.Stack)
+		_, _ = out.Write(screen.Stack) // nor here
 		return screen
 	}
 	return err

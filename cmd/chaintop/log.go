@@ -23,7 +23,7 @@ func screenLog(flag string, l config.Log) (*slog.Logger, func(), error) {
 	if err != nil {
 		return nil, nil, usage("%s: %v", field, err)
 	}
-	return slog.New(handler(f, l)), func() { f.Close() }, nil
+	return slog.New(handler(f, l)), func() { _ = f.Close() }, nil // its lines are out already
 }
 
 // serveLog is the logger of serve: to the config's file, else to stderr.

@@ -130,7 +130,7 @@ func deadPort(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // only its port was wanted
 	return "http://" + l.Addr().String()
 }
 

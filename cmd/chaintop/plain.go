@@ -109,6 +109,8 @@ func plainWords(i *model.Instance, e model.Event) (kind string, p kv) {
 		p.add("op", b.Op)
 		p.add("answer", l.Detail)
 		return "command", p
+	case model.ProbeStarted, model.TryEnded, model.ProbeEnded, model.ChainChanged, model.UpstreamChanged, model.ServingChanged,
+		model.UpstreamRead, model.Skipped:
 	}
 	if e.Chain < 0 || e.Chain >= len(i.Chains) {
 		return "", ""
@@ -156,6 +158,7 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 		p.add("upstream", name)
 		p.add("why", b.Serving.Why)
 		return "serving", p
+	case model.Started, model.ReadyChanged, model.CommandDone, model.ProbeStarted, model.TryEnded, model.UpstreamRead, model.Skipped:
 	}
 	l, ok := model.Describe(i, e)
 	if !ok {

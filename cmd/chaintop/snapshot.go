@@ -50,10 +50,12 @@ func writeSnapshot(out io.Writer, i *model.Instance, now time.Time) error {
 			cause = fmt.Sprintf(": %s %s and counts", c.Key(), c.State.Health)
 		}
 	}
-	fmt.Fprintf(out, "%s %s %s %s at %s%s\n", i.Name, i.Version, ready,
-		model.Age(now.Sub(i.ReadySince)), now.UTC().Format(time.RFC3339), cause)
+	if _, err := fmt.Fprintf(out, "%s %s %s %s at %s%s\n", i.Name, i.Version, ready,
+		model.Age(now.Sub(i.ReadySince)), now.UTC().Format(time.RFC3339), cause); err != nil {
+		return err
+	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "CHAIN\tHEALTH\tVERDICT\tWHY\tNEXT\tHEAD\tLAG\tSERVING")
+	_, _ = fmt.Fprintln(tw, "CHAIN\tHEALTH\tVERDICT\tWHY\tNEXT\tHEAD\tLAG\tSERVING") // Flush tells
 	for _, c := range i.Chains {
 		head, lag := "-", "-"
 		if h := c.Head(); h.Known() {
@@ -62,7 +64,7 @@ func writeSnapshot(out io.Writer, i *model.Instance, now time.Time) error {
 		if u := c.Serving.Upstream; u >= 0 && u < len(c.Upstreams) && c.Upstreams[u].State.Lag.Known {
 			lag = strconv.FormatInt(c.Upstreams[u].State.Lag.Blocks, 10)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Key(), c.State.Health, orDash(c.State.Verdict.String()),
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Key(), c.State.Health, orDash(c.State.Verdict.String()),
 			plainWhy(c, now), plainNext(c, now), head, lag, plainServing(c, now))
 	}
 	return tw.Flush()

@@ -15,7 +15,7 @@ import (
 // those that got no result, with their evidence.
 func writeTable(out io.Writer, picture *model.Instance) error {
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "CHAIN\tVERDICT\tWHY\tHEAD\tCHAIN ID\tTRIES\tTOOK")
+	_, _ = fmt.Fprintln(tw, "CHAIN\tVERDICT\tWHY\tHEAD\tCHAIN ID\tTRIES\tTOOK") // Flush tells
 	for _, c := range picture.Chains {
 		head, id := "-", "-"
 		if len(c.Upstreams) > 0 {
@@ -31,21 +31,23 @@ func writeTable(out io.Writer, picture *model.Instance) error {
 		if c.Last != nil {
 			tries, took = len(c.Last.Tries), c.Last.Ended.Sub(c.Last.Started)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", c.Key(), orDash(c.State.Verdict.String()),
+		_, _ = fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", c.Key(), orDash(c.State.Verdict.String()),
 			plainWhy(c, c.State.VerdictAt), head, id, tries, model.Took(took))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	var tries strings.Builder
 	for n, c := range picture.Chains {
 		if c.State.Verdict != model.VerdictHealthy && c.Last != nil {
-			writeTries(out, picture, n)
+			writeTries(&tries, picture, n)
 		}
 	}
-	return nil
+	_, err := io.WriteString(out, tries.String())
+	return err
 }
 
-func writeTries(out io.Writer, picture *model.Instance, n int) {
+func writeTries(out *strings.Builder, picture *model.Instance, n int) {
 	c := picture.Chains[n]
 	d := model.Fleet{Now: c.Last.Ended, Instances: []*model.Instance{picture}}.Chain(0, n)
 	fmt.Fprintf(out, "\n%s %s\n", c.Key(), c.State.Verdict)

@@ -226,7 +226,7 @@ func TestTerminalOfAHostileNode(t *testing.T) {
 	evil := "\x1b]52;c;ZXZpbA==\a\x1b]0;owned\a\x1b[2J\x1b[6n\u009b31m\u202egnp.exe\x1b]8;;http://evil"
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprintf(w, "%s key %s", evil, r.URL.Path)
+		_, _ = fmt.Fprintf(w, "%s key %s", evil, r.URL.Path)
 	}))
 	defer node.Close()
 	term := onTerminal(t, termtest.Program{Args: []string{strings.Replace(node.URL, "//", "//ann:hunter2hunter2@", 1) + "/v2/s3cr3tk3yabcdef"}})

@@ -30,7 +30,7 @@ func evm(w http.ResponseWriter, r *http.Request) {
 		"web3_clientVersion": `"node/v1"`, "eth_getBlockByNumber": fmt.Sprintf(`{"number":"0x140f440","timestamp":"0x%x"}`, time.Now().Unix()),
 	}[q.Method]
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result)
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, q.ID, result)
 }
 
 // v8 is the table every release must reproduce against live sockets.
@@ -42,12 +42,12 @@ var v8 = []struct {
 }{
 	{"result", "healthy", "", evm},
 	{"error body with 200", "inconclusive", "node_error", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"header not found"}}`)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"header not found"}}`)
 	}},
 	{"503 with HTML", "inconclusive", "http_status", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, "<html><body>Service Unavailable</body></html>")
+		_, _ = io.WriteString(w, "<html><body>Service Unavailable</body></html>")
 	}},
 	{"403", "inconclusive", "http_status", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "forbidden", http.StatusForbidden) }},
 	{"429", "inconclusive", "rate_limit", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "slow down", http.StatusTooManyRequests) }},
@@ -77,14 +77,14 @@ func v8URL(t *testing.T, i int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			c.Close()
+			_ = c.Close() // that is the row
 		}
 	}()
 	return "http://" + l.Addr().String()

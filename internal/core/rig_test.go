@@ -100,7 +100,7 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 func node(t *testing.T, n *memnet.Network, o simnode.Options, faults ...simnode.Fault) *simnode.Node {
 	t.Helper()
 	sim := simnode.New(o)
-	t.Cleanup(func() { sim.Close() })
+	t.Cleanup(func() { _ = sim.Close() })
 	var l net.Listener
 	var err error
 	if n != nil {
