@@ -74,6 +74,6 @@ func run(ctx context.Context, args []string, s streams) int {
 // tell writes faults, one line each.
 func tell(w io.Writer, text string) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintf(w, "chaintop: %s\n", strings.TrimSpace(line))
+		_, _ = fmt.Fprintf(w, "chaintop: %s\n", strings.TrimSpace(line)) // there is nobody else to tell
 	}
 }

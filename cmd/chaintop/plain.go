@@ -35,7 +35,9 @@ func follow(ctx context.Context, out io.Writer, src feed.Source) error {
 				return err
 			}
 			picture = picture.Clone()
-			fmt.Fprintf(out, "%s %s - gap\n", stamp(time.Now()), picture.Name)
+			if _, err := fmt.Fprintf(out, "%s %s - gap\n", stamp(time.Now()), word(picture.Name)); err != nil {
+				return err
+			}
 		case errors.Is(err, feed.ErrClosed), errors.Is(err, context.Canceled):
 			return nil
 		case err != nil:

@@ -62,8 +62,8 @@ func wait(ctx context.Context, s streams, w *watch, timeout time.Duration) error
 	}
 	switch {
 	case err == nil:
-		fmt.Fprintf(s.out, "healthy: %s\n", strings.Join(w.chains(), ", "))
-		return nil
+		_, err := fmt.Fprintf(s.out, "healthy: %s\n", strings.Join(w.chains(), ", "))
+		return err
 	case ctx.Err() != nil:
 		tell(s.err, "interrupted before every chain was healthy")
 	default:

@@ -87,7 +87,7 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 	go func() { ended <- r.core.Run(ctx) }()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
-		<-ended
+		_ = <-ended // cancelled, as it must be
 		for _, c := range clients {
 			c.Close()
 		}
