@@ -83,11 +83,14 @@ func start(t *testing.T, dial dialer, urls [][]string, o core.Options) *rig {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- r.core.Run(ctx) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = r.core.Run(ctx) // cancelled, as it must be
+	}()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
-		_ = <-ended // cancelled, as it must be
+		<-ended
 		for _, c := range clients {
 			c.Close()
 		}
