@@ -200,7 +200,7 @@ func (s subject) whyUpstream() Sentence {
 	case NotReady:
 		return say("not_ready", "says it is not ready")
 	}
-	return say("finding", "is %s", s.why.Word)
+	return s.whyHealthy()
 }
 
 func behind(l Lag) string {
