@@ -61,7 +61,7 @@ type Core struct {
 	heard  func(int) time.Time
 	fault  func(chain, upstream int, kind string)
 	logger *slog.Logger
-	start  time.Time // of the clock; carries the monotonic reading
+	clock  *clock
 
 	log     *feed.Log
 	picture atomic.Pointer[model.Instance]
@@ -88,7 +88,7 @@ func New(o Options) (*Core, error) {
 		}
 	}
 	c := &Core{
-		prober: o.Prober, heard: o.Heard, fault: o.Fault, logger: o.Logger, start: time.Now(),
+		prober: o.Prober, heard: o.Heard, fault: o.Fault, logger: o.Logger, clock: newClock(),
 		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
 		slots: make(chan struct{}, maxTries), crashed: make(chan error, 1),
 	}
@@ -103,10 +103,6 @@ func New(o Options) (*Core, error) {
 	c.due.reset(c.inst.Chains)
 	return c, nil
 }
-
-// Now is the core's clock: the wall clock at its start plus the time since. A
-// step of the wall clock moves no schedule.
-func (c *Core) Now() time.Time { return c.start.Round(0).Add(time.Since(c.start)) }
 
 // Log is the instance's log, the Source of all who follow it.
 func (c *Core) Log() *feed.Log { return c.log }
