@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	promconfig "github.com/prometheus/common/config"
+
+	"chaintop/model"
 )
 
 // maxURL bounds an address, in bytes.
@@ -65,7 +67,7 @@ func urlFault(text string, schemes []string) string {
 		return "a URL without a scheme: want " + either(want)
 	case !slices.Contains(schemes, strings.ToLower(scheme)):
 		hint := "want " + either(want)
-		if near := nearest(scheme, schemes); near != "" {
+		if near := model.Nearest(scheme, schemes); near != "" {
 			hint = "did you mean " + near + "://? " + hint
 		}
 		return "a URL with an unknown scheme: " + hint

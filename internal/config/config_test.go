@@ -294,7 +294,7 @@ func TestSpellings(t *testing.T) {
 		"interval": "", "x": "", "": "",
 	} {
 		list := []string{"tries", "timeout", "healthy_interval", "unhealthy_interval", "soon"}
-		if got := nearest(given, list); got != want {
+		if got := model.Nearest(given, list); got != want {
 			t.Errorf("%q is near %q, want %q", given, got, want)
 		}
 	}

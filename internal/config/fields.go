@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"chaintop/model"
 )
 
 // fields are the keys a struct takes, by the yaml tags of its fields.
@@ -166,7 +168,7 @@ func (r *reading) unknown(key *yaml.Node, path string, f *fields) {
 		r.faultAt(key, at, "unknown key; did you mean %s?", strings.Join(meant, " or "))
 	default:
 		hint := f.known()
-		if near := nearest(name, f.names()); near != "" {
+		if near := model.Nearest(name, f.names()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		r.faultAt(key, at, "unknown key; %s", hint)

@@ -12,13 +12,14 @@ import (
 	promconfig "github.com/prometheus/common/config"
 
 	"chaintop/internal/clean"
+	"chaintop/model"
 )
 
 // The bounds of values. The last three keep a slip of the finger from costing
 // memory, a processor or an overflow.
 const (
-	maxName      = 64   // runes of any name
-	maxUpstreams = 64   // of a chain: model.Tried is a set of 64
+	maxName      = 64 // runes of any name
+	maxUpstreams = model.MostUpstreams
 	maxTries     = 100  // of a probe
 	maxFall      = 1000 // failures in a row
 	maxLag       = 1e9  // blocks
@@ -197,7 +198,7 @@ func (r *reading) word(path, value string, list []string) {
 		return
 	}
 	hint := "want " + either(list)
-	if near := nearest(value, list); near != "" {
+	if near := model.Nearest(value, list); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	r.fault(path, "%s is not known: %s", shown(r.at[path]), hint)

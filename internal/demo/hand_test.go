@@ -79,9 +79,9 @@ func TestFaultsAreAMenu(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	for _, c := range []struct{ chain, upstream, kind, want string }{
-		{"quite/jsonrpc", "node-1", "kill", `unknown chain "quite/jsonrpc": did you mean quiet/jsonrpc? want quiet/jsonrpc, stalls/jsonrpc or refuses/jsonrpc`},
-		{"quiet/jsonrpc", "node1", "kill", `unknown upstream of quiet "node1": did you mean node-1? want node-1`},
-		{"quiet", "node-1", "kil", `unknown fault "kil": did you mean kill? want kill, stall, limit, wrongchain, lag, halt, error or heal`},
+		{"quite/jsonrpc", "node-1", "kill", `unknown chain "quite/jsonrpc": want quiet/jsonrpc, stalls/jsonrpc or refuses/jsonrpc`},
+		{"quiet/jsonrpc", "node1", "kill", `unknown upstream of quiet "node1": want node-1`},
+		{"quiet", "node-1", "kil", `unknown fault "kil": want kill, stall, limit, wrongchain, lag, halt, error or heal`},
 		{"quiet", "node-1", "", `unknown fault "": want kill, stall, limit, wrongchain, lag, halt, error or heal`},
 	} {
 		if err := d.Fault(c.chain, c.upstream, c.kind); err == nil || err.Error() != c.want {

@@ -1,26 +1,30 @@
-package config
+package model
 
-import (
-	"strings"
+import "strings"
 
-	"chaintop/internal/clean"
-)
-
-// nearest is the word of list that given is a slip of, empty when none is near.
-func nearest(given string, list []string) string {
-	given = strings.ToLower(clean.Text(given, maxName))
+// Nearest is the word of a list that given is a slip of, without regard to
+// case: at most a quarter of its letters (and at least one) are added, left out,
+// replaced or swapped with their neighbour. Empty: none is.
+func Nearest(given string, list []string) string {
+	if len(given) > mostSlips {
+		return ""
+	}
+	given = strings.ToLower(given)
 	best, least := "", max(1, len(given)/4)+1
 	for _, word := range list {
-		if d := distance(given, word); d < least {
+		if d := slips(given, strings.ToLower(word)); d < least {
 			best, least = word, d
 		}
 	}
 	return best
 }
 
-// distance counts the letters added, left out, replaced or swapped with their
+// mostSlips bounds a word that is looked for, in bytes.
+const mostSlips = 64
+
+// slips counts the letters added, left out, replaced or swapped with their
 // neighbour between two words.
-func distance(a, b string) int {
+func slips(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
