@@ -41,6 +41,24 @@ func BenchmarkFrame1000x4(b *testing.B) { benchFrame(b, 1000, 4) }
 
 func BenchmarkFrame200(b *testing.B) { benchFrame(b, 200, 4) }
 
+// BenchmarkEvents200 is the same in Events, whose lines are described anew at
+// every change; BenchmarkChain200 in Chain.
+func BenchmarkEvents200(b *testing.B) { benchView(b, "3") }
+
+func BenchmarkChain200(b *testing.B) { benchView(b, "2") }
+
+func benchView(b *testing.B, key string) {
+	m, batches := turning(b, 200, 4)
+	press(m, key)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		m.Update(batches[i%len(batches)])
+		m.View()
+		i++
+	}
+}
+
 // BenchmarkSecond is what a second costs in which nothing happens: the clock
 // turns, and with it every countdown.
 func BenchmarkSecond(b *testing.B) {
@@ -70,15 +88,19 @@ func TestFrameAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates, too")
 	}
-	m, batches := turning(t, 200, 4)
-	i := 0
-	mean := testing.AllocsPerRun(len(batches), func() {
-		m.Update(batches[i%len(batches)])
-		m.View()
-		i++
-	})
-	if mean > 60 {
-		t.Errorf("%.0f allocations, want 60 at most", mean)
+	for _, view := range tabs {
+		m, batches := turning(t, 200, 4)
+		m.show(view.view)
+		m.arrange()
+		i := 0
+		mean := testing.AllocsPerRun(len(batches), func() {
+			m.Update(batches[i%len(batches)])
+			m.View()
+			i++
+		})
+		if mean > 60 {
+			t.Errorf("%s: %.0f allocations, want 60 at most", view.name, mean)
+		}
+		t.Logf("%s: %.0f allocations", view.name, mean)
 	}
-	t.Logf("%.0f allocations", mean)
 }

@@ -17,7 +17,7 @@ import (
 func TestKeptTextIsNeverStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := at
-		m := New(Options{Sink: &sink{}, Now: func() time.Time { return now }})
+		m := New(Options{Sink: &sink{}, Demo: true, Faults: []string{"kill", "heal"}, Now: func() time.Time { return now }})
 		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 		m.Update(snapshotMsg{night().Clone()})
 		m.View()
@@ -45,6 +45,7 @@ func anything(t *rapid.T, m *Model, now time.Time) tea.Msg {
 	case 0, 1, 2:
 		return keyOf(rapid.SampledFrom([]string{
 			"down", "up", "enter", "esc", "n", "N", "h", "l", "?", "p", "P", "g", "G", "pgdown", "1", "2",
+			"3", "[", "]", "/", "b", "!", "s", "S", "space", "y", "x", "Z", "m", "tab", "shift+tab",
 		}).Draw(t, "key"))
 	case 3:
 		return tickMsg{}

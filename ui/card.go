@@ -21,7 +21,7 @@ func (m *Model) card(s scene, lines []string, n int) []string {
 	if i < 0 {
 		return s.pad(lines, n)
 	}
-	key := cardKey{m.draw.era, m.changes, m.now.Unix(), m.inst.Chains[i], n}
+	key := cardKey{m.draw.era, m.changes, m.asOf.Unix(), m.inst.Chains[i], n}
 	return append(lines, m.draw.card.of(key, func(l []string) []string {
 		fleet := model.Fleet{Now: s.now, Instances: []*model.Instance{s.inst}}
 		return s.card(l, fleet.Chain(0, i), n)

@@ -21,13 +21,10 @@ type chainPlan struct {
 	events    int
 }
 
-// planChain shares h rows. The tries get the room that a whole probe takes, so
+// planChain shares h rows, of which the header takes extra ones. The tries get the room that a whole probe takes, so
 // that nothing moves while they come in one by one.
-func planChain(h, w int, c *model.Chain, banner bool) chainPlan {
-	free := h - headerRows - 1 - 1 // the chain's line, footer
-	if banner {
-		free--
-	}
+func planChain(h, w int, c *model.Chain, extra int) chainPlan {
+	free := h - headerRows - extra - 1 - 1 // the chain's line, footer
 	p := chainPlan{card: cardRows, upstreams: 1, tries: 1, history: true, events: 2}
 	if c != nil {
 		p.upstreams = max(1, min(len(c.Upstreams), max(2, h/4)))
@@ -100,13 +97,12 @@ func (p chainPlan) firstUpstream() int {
 
 // bodyKey is what the view Chain is drawn from, below its header.
 type bodyKey struct {
-	era      uint64
-	changes  uint64
-	second   int64
-	chain    *model.Chain
-	upstream int
-	top      int
-	plan     chainPlan
+	era     uint64
+	changes uint64
+	second  int64
+	chain   *model.Chain
+	pick    pick
+	plan    chainPlan
 }
 
 // chainFrame is the view Chain: one chain, why it is judged as it is, and what
@@ -118,33 +114,41 @@ func (m *Model) chainFrame(s scene, lines []string) []string {
 		lines = append(lines, s.plain(span{dim, " no chain"}))
 		return append(s.pad(lines, m.h-len(lines)-1), m.footer(s))
 	}
-	key := bodyKey{m.draw.era, m.changes, m.now.Unix(), c, m.pick.upstream, m.pick.upTop, m.detail}
+	key := bodyKey{m.draw.era, m.changes, m.asOf.Unix(), c, m.pick, m.detail}
 	lines = append(lines, m.draw.body.of(key, func(l []string) []string { return m.chainBody(s, l, c) })...)
 	return append(lines, m.footer(s))
 }
 
 func (m *Model) chainBody(s scene, lines []string, c *model.Chain) []string {
+	if m.pick.inside && m.pick.upstream < len(c.Upstreams) {
+		return m.insideBody(s, lines, c)
+	}
 	p, i := m.detail, m.selected()
+	focus := m.pick.focus
 	lines = append(lines, s.chainLine(c, i))
 	lines = m.card(s, lines, p.card)
 	if p.ruled {
-		lines = append(lines, s.rule("↑↓ selects one", span{text, "UPSTREAMS"}))
+		lines = append(lines, s.ruleOf(focus == paneUpstreams, "enter opens one", span{text, "UPSTREAMS"}))
 	}
 	lines = m.upstreamTable(s, lines, c)
-	lines = s.probe(lines, c, p.tries, p.facts == 0, m.pick.upstream)
+	lines = s.probe(lines, c, probePane{
+		probe: m.shownProbe(c), rows: p.tries, back: m.pick.tryBack, past: m.pick.past,
+		facts: p.facts == 0, upstream: m.pick.upstream, focused: focus == paneProbe,
+	})
 	if p.findings > 0 {
 		lines = s.findings(lines, c, p.findings)
 	}
 	if p.facts > 0 {
-		lines = s.facts(lines, c, m.pick.upstream, p.facts)
+		lines = s.facts(lines, c, m.pick.upstream, p.facts, focus == paneFacts)
 	}
 	switch {
 	case p.strip:
-		lines = append(lines, s.rule(s.uptime(), span{text, "HISTORY"}), s.lastHour(c))
+		lines = append(lines, s.ruleOf(focus == paneHistory, s.uptime(), span{text, "HISTORY"}), s.lastHour(c))
 	case p.history:
-		lines = append(lines, s.historyRule(c))
+		lines = append(lines, s.historyRule(c, focus == paneHistory))
 	}
-	return s.events(lines, p.events, func(e *model.Event) bool { return aboutChain(e, i) })
+	s.own = c
+	return s.events(lines, m.pick.newsTop, p.events, func(e *model.Event) bool { return aboutChain(e, i) })
 }
 
 // upstreamTable appends the upstreams of the chain, the selected one among them.

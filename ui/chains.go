@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // chainsPlan is how many rows each pane of Chains gets. The view begins with
 // its two lines of header, and ends with the footer.
@@ -27,14 +24,12 @@ const (
 	upstreamsMost = 6
 )
 
-// planChains shares h rows. At 24 there is room for table, card and two events;
+// planChains shares h rows, of which the header takes extra ones. At 24 there is room for table, card and two events;
 // a taller window shows the selection's upstreams, its last hour and more
-// events, a shorter one gives up events, then lines of the card.
-func planChains(h, chains, upstreams int, banner bool) chainsPlan {
-	free := h - headerRows - 1 - 1 - 1 // heading, rule, footer
-	if banner {
-		free--
-	}
+// events, a shorter one gives up events, then lines of the card. With upstreams
+// below 0 nothing of the selection is shown, since its card is not either.
+func planChains(h, chains, upstreams int, extra int) chainsPlan {
+	free := h - headerRows - extra - 1 - 1 - 1 // heading, rule, footer
 	p := chainsPlan{card: cardRows, events: 2}
 	want := max(chains, 1)
 	least := min(want, tableLeast)
@@ -55,7 +50,7 @@ func planChains(h, chains, upstreams int, banner bool) chainsPlan {
 		p.upstreams = n
 		spare -= n + 1
 	}
-	if spare > 0 {
+	if spare > 0 && upstreams >= 0 {
 		p.strip = true
 		spare--
 	}
@@ -83,14 +78,18 @@ func (m *Model) chainsFrame(s scene, lines []string) []string {
 		case at < len(m.order.rows):
 			i := m.order.rows[at]
 			lines = append(lines, m.row(s, c, i, i == sel))
-		case len(m.order.rows) == 0 && k == 0 && m.link != linkWaiting:
-			lines = append(lines, s.plain(span{dim, " no chains are configured"}))
+		case len(m.inst.Chains) == 0 && k == 0 && m.link != linkWaiting:
+			lines = append(lines, s.plain(span{dim, " " + m.o.Empty}))
 		default:
 			lines = append(lines, s.plain())
 		}
 	}
 	lines = append(lines, m.cardRule(s))
-	lines = m.card(s, lines, p.card)
+	if m.starts() {
+		lines = m.startHere(s, lines, p.card)
+	} else {
+		lines = m.card(s, lines, p.card)
+	}
 	if p.upstreams > 0 {
 		lines = m.upstreamsOf(s, lines, p.upstreams)
 	}
@@ -106,17 +105,16 @@ func (m *Model) chainsFrame(s scene, lines []string) []string {
 
 // cardRule names the chain whose card is below, and says how the rows stand.
 func (m *Model) cardRule(s scene) string {
+	if m.starts() {
+		return s.rule("esc hides this", span{text, "START HERE"})
+	}
 	title := span{text, "no chain"}
 	if i := m.selected(); i >= 0 {
 		title = span{accent, m.keys[i]}
 	}
-	order := "problems first"
-	if m.order.late {
-		left := (m.order.holds(m.now) + time.Second - 1).Truncate(time.Second)
-		order = fmt.Sprintf("order held %ds", left/time.Second)
-	}
+	order := m.order.words(m.now)
 	n := len(m.order.rows)
-	shown := fmt.Sprintf("%d of %d", n, n)
+	shown := fmt.Sprintf("%d of %d", n, len(m.inst.Chains))
 	if m.table.rows < n {
 		shown = fmt.Sprintf("%d–%d of %d", m.pick.top+1, m.pick.top+m.table.rows, n)
 	}

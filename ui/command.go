@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,12 +32,14 @@ type sentMsg struct {
 
 // probe asks for probes of the given chains; of all when there are none.
 func (m *Model) probe(chains []int, what string) tea.Cmd {
+	return m.send(model.Command{Op: model.OpProbe, Chains: chains}, "probe "+what)
+}
+
+// send hands a command to the sink.
+func (m *Model) send(c model.Command, what string) tea.Cmd {
 	m.sent++
-	c := model.Command{
-		At: m.now, ID: m.session + "-" + strconv.FormatUint(m.sent, 10),
-		Op: model.OpProbe, Chains: chains, Who: m.o.Who,
-	}
-	m.say(text, "asked: probe "+what, m.now.Add(flashShort))
+	c.At, c.ID, c.Who = m.now, m.session+"-"+strconv.FormatUint(m.sent, 10), m.o.Who
+	m.say(text, "asked: "+what, m.now.Add(flashShort))
 	sink, ctx := m.o.Sink, m.ctx
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -45,24 +48,30 @@ func (m *Model) probe(chains []int, what string) tea.Cmd {
 	}
 }
 
-// probeAll asks for all, but not for many requests without being told twice.
+// probeAll asks for all that the filter lets through, but not for many requests
+// without being told twice.
 func (m *Model) probeAll() tea.Cmd {
-	n := len(m.inst.Chains)
+	n, all := len(m.order.rows), len(m.inst.Chains)
+	shown, what := slices.Sorted(slices.Values(m.order.rows)), fmt.Sprintf("the %d chains shown", n)
+	if n == all {
+		shown, what = nil, fmt.Sprintf("all %d chains", n)
+	}
 	if n == 0 {
+		m.say(text, "no chain is shown", m.now.Add(flashShort))
 		return nil
 	}
 	if n > askFrom && !m.now.Before(m.asking) {
 		m.asking = m.now.Add(askFor)
-		m.say(warn, fmt.Sprintf("P again probes all %d chains, at least a request each · esc leaves it", n), m.asking)
+		m.say(warn, fmt.Sprintf("P again probes %s, at least a request each · esc leaves it", what), m.asking)
 		return nil
 	}
 	m.asking = time.Time{}
-	return m.probe(nil, fmt.Sprintf("all %d chains", n))
+	return m.probe(shown, what)
 }
 
 func (m *Model) onSent(msg sentMsg) {
 	if msg.err != nil {
-		m.say(bad, fmt.Sprintf("%s probe %s was not sent: %v", markUnhealthy, msg.what, msg.err), m.now.Add(flashLong))
+		m.say(bad, fmt.Sprintf("%s %s was not sent: %v", markUnhealthy, msg.what, msg.err), m.now.Add(flashLong))
 	}
 }
 

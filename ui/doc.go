@@ -12,7 +12,12 @@
 // the width. Text from the picture reaches a line through pen.put alone, which
 // lets no control character, bidi sign or zero-width sign through (S7, X2).
 //
-// A pane is a file, and so is each family of messages.
+// A pane is a file, and so is each family of messages. The key table (keys.go) is
+// data: keys, footer, Help and docs/keys.md come from it. The filter (filter.go)
+// is a parser of its own, held against a chain or an event by its subject.
+//
+// A picture that is frozen stands while a second one is folded behind it: ages
+// count to the moment of the freeze, and only the banner and the clock go on.
 //
 // Not promised: that a picture which breaks the model's own bounds (thousands of
 // upstreams a chain) is drawn fast; only that it is drawn.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"chaintop/model"
@@ -17,21 +18,26 @@ type eventsKey struct {
 
 // events appends the newest n changes of the instance, newest first.
 func (m *Model) events(s scene, lines []string, n int) []string {
-	key := eventsKey{m.draw.era, m.changes, m.now.Unix() / 60, n}
+	key := eventsKey{m.draw.era, m.changes, m.asOf.Unix() / 60, n}
 	return append(lines, m.draw.news.of(key, func(l []string) []string {
-		return s.events(l, n, func(*model.Event) bool { return true })
+		return s.events(l, 0, n, func(*model.Event) bool { return true })
 	})...)
 }
 
-// events appends n lines: the newest changes that a pane is about, newest first.
-func (s scene) events(lines []string, n int, about func(*model.Event) bool) []string {
+// events appends n lines: the newest changes that a pane is about, newest first,
+// without so many of the newest.
+func (s scene) events(lines []string, without, n int, about func(*model.Event) bool) []string {
 	for i := len(s.inst.Recent) - 1; i >= 0 && n > 0; i-- {
 		e := &s.inst.Recent[i]
 		if !about(e) {
 			continue
 		}
 		if said, ok := model.Describe(s.inst, *e); ok {
-			lines = append(lines, s.event(said))
+			if without > 0 {
+				without--
+				continue
+			}
+			lines = append(lines, s.event(said, false))
 			n--
 		}
 	}
@@ -50,18 +56,33 @@ func aboutChain(e *model.Event, i int) bool {
 // wideEvents is from which width the columns of an event have room.
 const wideEvents = 100
 
-// event is one change in a line.
-func (s scene) event(l model.Line) string {
-	subject, what := 16, 17
-	if s.w >= wideEvents {
-		subject, what = 18, 18
+// newsColumns are the widths of an event's subject and of what happened.
+func (s scene) newsColumns() (subject, what int) {
+	switch {
+	case s.w >= 160:
+		return 24, 22
+	case s.w >= wideEvents:
+		return 18, 18
+	case s.own != nil:
+		return 8, 17
 	}
+	return 16, 17
+}
+
+// event is one change in a line.
+func (s scene) event(l model.Line, selected bool) string {
+	subject, what := s.newsColumns()
 	p := s.pen
-	p.begin(s.w, false)
-	p.blank(1)
+	p.begin(s.w, selected)
+	s.rowMark(selected)
 	p.put(dim, s.when(l.At))
 	p.blank(1)
-	p.left(text, l.Subject, subject)
+	name := l.Subject
+	if s.own != nil && s.w < wideEvents {
+		// Below the chain's own name only what is not it is said.
+		name = strings.TrimPrefix(strings.TrimPrefix(name, s.own.Key()), s.own.Name+"/")
+	}
+	p.left(text, cutMiddle(name, subject), subject)
 	p.blank(1)
 	g := signOf(l.Sign)
 	p.open(what)
@@ -79,7 +100,7 @@ func (s scene) event(l model.Line) string {
 // when is a time of day; with the day, once that is another.
 func (s scene) when(at time.Time) string {
 	if s.now.Sub(at) >= 24*time.Hour {
-		return at.UTC().Format("01-02 15:04")
+		return at.In(s.zone).Format("01-02 15:04")
 	}
-	return at.UTC().Format("15:04:05")
+	return at.In(s.zone).Format("15:04:05")
 }

@@ -30,12 +30,12 @@ func factRows(w int) int {
 
 // facts appends the rule and n lines of the facts of an upstream, each with its
 // age.
-func (s scene) facts(lines []string, c *model.Chain, upstream, n int) []string {
+func (s scene) facts(lines []string, c *model.Chain, upstream, n int, focused bool) []string {
 	if upstream < 0 || upstream >= len(c.Upstreams) {
 		return s.pad(lines, n+1)
 	}
 	u := &c.Upstreams[upstream]
-	lines = append(lines, s.rule(s.tip(c), span{text, "FACTS of "}, span{accent, u.Name}, span{text, ", each with its age"}))
+	lines = append(lines, s.ruleOf(focused, s.tip(c), span{text, "FACTS of "}, span{accent, u.Name}, span{text, ", each with its age"}))
 	all := s.factsOf(c, u)
 	cols := factColumns(s.w)
 	rows := factRows(s.w)
@@ -116,9 +116,9 @@ func (s scene) lagFact(c *model.Chain, u *model.Upstream) fact {
 // clock is a time of day, or the day once that is another.
 func (s scene) clock(at time.Time) string {
 	if d := s.now.Sub(at); d >= 24*time.Hour || d <= -24*time.Hour {
-		return at.UTC().Format("06-01-02 15:04")
+		return at.In(s.zone).Format("06-01-02 15:04")
 	}
-	return at.UTC().Format("15:04:05Z")
+	return s.timeOfDay(at)
 }
 
 // tip is the height that lags are counted from, and whose heads set it.

@@ -328,6 +328,13 @@ func keyOf(k string) tea.KeyPressMsg {
 	named := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
 		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"tab": tea.KeyTab, "backspace": tea.KeyBackspace,
+	}
+	switch k {
+	case "space":
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	case "shift+tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
 	}
 	if c, ok := named[k]; ok {
 		return tea.KeyPressMsg{Code: c}

@@ -24,6 +24,8 @@ type scene struct {
 	now  time.Time
 	link link
 	w    int
+	zone *time.Location
+	own  *model.Chain // events are all of this one; nil = of any
 	pen  *pen
 }
 
@@ -38,6 +40,8 @@ type drawn struct {
 	ups   kept[upstreamsKey]
 	news  kept[eventsKey]
 	body  kept[bodyKey] // of Chain
+	list  kept[listKey] // of Events
+	whole kept[wholeKey]
 	lines []string
 	frame []byte
 }
@@ -68,7 +72,10 @@ func (k *kept[K]) of(key K, draw func(lines []string) []string) []string {
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
 	v.AltScreen = true
-	v.MouseMode = tea.MouseModeCellMotion
+	if !m.noMouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	v.Cursor = m.cursor()
 	return v
 }
 
@@ -77,7 +84,7 @@ func (m *Model) frame() string {
 	if m.w <= 0 || m.h <= 0 {
 		return ""
 	}
-	s := scene{inst: m.inst, keys: m.keys, now: m.now, link: m.link, w: m.w, pen: &m.draw.pen}
+	s := scene{inst: m.inst, keys: m.keys, now: m.asOf, link: m.link, w: m.w, zone: m.zone, pen: &m.draw.pen}
 	lines := m.draw.lines[:0]
 	switch {
 	case m.help.open:
@@ -86,8 +93,13 @@ func (m *Model) frame() string {
 		lines = m.smallFrame(s, lines)
 	case m.view == viewChain:
 		lines = m.chainFrame(s, lines)
+	case m.view == viewEvents:
+		lines = m.newsFrame(s, lines)
 	default:
 		lines = m.chainsFrame(s, lines)
+	}
+	if m.menu.open {
+		m.overlay(s, lines)
 	}
 	m.draw.lines = lines
 	return m.join(lines)
@@ -117,21 +129,34 @@ func (m *Model) top(s scene, lines []string) []string {
 	if m.o.Banner != "" {
 		lines = append(lines, s.banner(m.o.Banner))
 	}
+	if m.freeze.on {
+		lines = append(lines, m.frozenLine(s))
+	}
 	lines = append(lines, m.draw.head.of(m.headKey(), func(l []string) []string {
-		return append(l, s.tabs(m.view, m.o.Mode, m.linkAt))
+		// The clock goes on over a picture that stands.
+		on := s
+		on.now = m.now
+		return append(l, on.tabs(m.view, m.o.Mode, m.linkAt))
 	})...)
 	key := s.stateKey(m.draw.era)
-	return append(lines, m.draw.state.of(key, func(l []string) []string {
+	lines = append(lines, m.draw.state.of(key, func(l []string) []string {
 		return append(l, s.state(key.sum))
 	})...)
+	if m.filterRows() > 0 {
+		lines = append(lines, m.filterLine(s))
+	}
+	return lines
 }
 
 // rule is a line across, with a title at its left end and a remark at its right
 // one, which gives way when there is no room.
-func (s scene) rule(remark string, title ...span) string {
+func (s scene) rule(remark string, title ...span) string { return s.ruleOf(false, remark, title...) }
+
+// ruleOf is the rule of a pane; one that has the arrows is marked.
+func (s scene) ruleOf(focused bool, remark string, title ...span) string {
 	p := s.pen
 	p.begin(s.w, false)
-	p.put(dim, "─ ")
+	s.ruleMark(focused)
 	wide := widthOf(title)
 	p.open(s.w - 4)
 	p.puts(title...)
@@ -153,6 +178,15 @@ func (s scene) rule(remark string, title ...span) string {
 	}
 	p.line(p.room())
 	return p.end()
+}
+
+// ruleMark is the first two cells of a rule.
+func (s scene) ruleMark(focused bool) {
+	if focused {
+		s.pen.put(accent, "▸ ")
+		return
+	}
+	s.pen.put(dim, "─ ")
 }
 
 // line draws n cells of a rule.

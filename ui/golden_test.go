@@ -114,6 +114,26 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// So in the other views, with what may lie over them.
+func TestColoursElsewhere(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"chain": {"2", "tab"}, "upstream": {"2", "enter"}, "events": {"3", "down"}, "menu": {"y"}, "frozen": {"space", "!"},
+		"prompt": {"/", "h", "e", "a", "l", "t", ":"}, "help": {"?"},
+	} {
+		for theme, turn := range map[string]func(*Model){
+			"dark": func(*Model) {}, "light": func(m *Model) { m.Update(tea.BackgroundColorMsg{Color: color.White}) },
+			"none": func(m *Model) { m.Update(tea.ColorProfileMsg{Profile: colorprofile.ASCII}) },
+		} {
+			t.Run(name+"-"+theme, func(t *testing.T) {
+				m := screen(t, onThePlate(), 80, 24)
+				press(m, keys...)
+				turn(m)
+				golden.RequireEqual(t, m.View().Content)
+			})
+		}
+	}
+}
+
 // NO_COLOR is the user's word: no terminal that has colours overrules it.
 func TestNoColourStaysWithoutColour(t *testing.T) {
 	none := screen(t, night(), 80, 24)

@@ -14,6 +14,7 @@ var tabs = [...]struct {
 }{
 	{viewChains, "1 Chains"},
 	{viewChain, "2 Chain"},
+	{viewEvents, "3 Events"},
 }
 
 // wideHeader is from which width the header is not in a hurry.
@@ -66,7 +67,7 @@ func (s scene) tabs(at view, mode string, linkAt time.Time) string {
 // w cells: mode and version give way first, then the name its middle.
 func (s scene) identity(mode string, linkAt time.Time, w int) []span {
 	word, r := s.linkWord(linkAt)
-	clock := s.now.UTC().Format("15:04:05Z")
+	clock := s.timeOfDay(s.now)
 	gap := " "
 	if s.w >= wideHeader {
 		gap, clock = "  ", clock+" "
@@ -89,6 +90,14 @@ func (s scene) identity(mode string, linkAt time.Time, w int) []span {
 		name, vers = cutMiddle(name, max(room, 0)), ""
 	}
 	return append([]span{{accent, name}, {dim, vers}}, tail...)
+}
+
+// timeOfDay is a time as a clock shows it; with Z it is UTC.
+func (s scene) timeOfDay(at time.Time) string {
+	if s.zone == time.UTC {
+		return at.UTC().Format("15:04:05Z")
+	}
+	return at.In(s.zone).Format("15:04:05")
 }
 
 // linkWord says how the source is.

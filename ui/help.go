@@ -1,6 +1,10 @@
 package ui
 
-import "chaintop/model"
+import (
+	"strings"
+
+	"chaintop/model"
+)
 
 // helpState is the overlay Help.
 type helpState struct {
@@ -41,7 +45,7 @@ func (m *Model) helpFrame(s scene, lines []string) []string {
 func (m *Model) helpRows() int {
 	rows := m.h - 1
 	if !m.small() {
-		rows -= headerRows + m.bannerRows()
+		rows -= headerRows + m.bannerRows() + m.filterRows()
 	}
 	if rows >= 3 {
 		rows -= 2
@@ -51,8 +55,12 @@ func (m *Model) helpRows() int {
 
 // helpTitle names what the keys are of.
 func (m *Model) helpTitle() string {
-	if m.view == viewChain {
+	switch m.view {
+	case viewChain:
 		return " Help · Chain "
+	case viewEvents:
+		return " Help · Events "
+	case viewChains:
 	}
 	return " Help · Chains "
 }
@@ -81,11 +89,14 @@ func (m *Model) helpLines(w int) [][]span {
 		}
 		lines = append(lines, nil)
 	}
-	return append(lines, legend(w)...)
+	return append(append(lines, legend(w)...), m.offLines()...)
 }
 
 // helpStarts is where the columns of keys begin.
 var helpStarts = [groups]int{0, 28, 53}
+
+// helpWidths is the cells of the keys in each.
+var helpWidths = [groups]int{12, 9, 8}
 
 // helpKeys are the keys of the view below, by group, each with its heading.
 func (m *Model) helpKeys() [groups][][]span {
@@ -93,17 +104,41 @@ func (m *Model) helpKeys() [groups][][]span {
 	at := m.under()
 	for _, b := range m.binds {
 		h := b.Help()
-		if h.Key == "" || b.where&at == 0 || !b.on() {
+		if h.Key == "" || b.where&at == 0 {
 			continue
+		}
+		keys, says := accent, text
+		if b.off != "" {
+			keys, says = dim, dim
 		}
 		if len(columns[b.group]) == 0 {
 			columns[b.group] = [][]span{{{dim, groupNames[b.group]}}}
 		}
 		columns[b.group] = append(columns[b.group], []span{
-			{accent, h.Key}, {text, gapTo(width(h.Key), 12)}, {text, h.Desc},
+			{keys, h.Key}, {text, gapTo(width(h.Key), helpWidths[b.group])}, {says, h.Desc},
 		})
 	}
 	return columns
+}
+
+// offLines says which keys are off here, and why.
+func (m *Model) offLines() [][]span {
+	var lines [][]span
+	for _, reason := range []string{offLooks, offReal} {
+		var keys []string
+		for _, b := range m.binds {
+			if b.off == reason && b.where&m.under() != 0 && b.Help().Key != "" {
+				keys = append(keys, b.Help().Key)
+			}
+		}
+		switch {
+		case len(keys) == 1:
+			lines = append(lines, []span{{accent, keys[0]}, {dim, " is off: " + reason}})
+		case len(keys) > 1:
+			lines = append(lines, []span{{accent, strings.Join(keys, ", ")}, {dim, " are off: " + reason}})
+		}
+	}
+	return lines
 }
 
 // gapTo is the blanks from n cells to w.

@@ -61,10 +61,10 @@ func (s scene) uptime() string {
 }
 
 // historyRule is the strip within a rule, for a window with few rows.
-func (s scene) historyRule(c *model.Chain) string {
+func (s scene) historyRule(c *model.Chain, focused bool) string {
 	p := s.pen
 	p.begin(s.w, false)
-	p.put(dim, "─ ")
+	s.ruleMark(focused)
 	p.put(text, "HISTORY 60m")
 	p.put(dim, " ")
 	n := min(model.StripMinutes, p.room()-2)

@@ -13,10 +13,15 @@ type place uint8
 const (
 	inChains place = 1 << iota
 	inChain
+	inEvents
 	inHelp
-	inSmall // a window too small for a view
+	inSmall  // a window too small for a view
+	inPrompt // the filter is being typed
+	inMenu
+	inUpstream // of Chain, opened
 
-	inViews  = inChains | inChain
+	inTables = inChains | inEvents
+	inViews  = inTables | inChain | inUpstream
 	inLists  = inViews | inSmall
 	anywhere = inLists | inHelp
 )
@@ -38,9 +43,11 @@ var groupNames = [groups]string{"MOVE", "LOOK", "ACT"}
 type binding struct {
 	key.Binding
 	foot  string // in the footer; empty = only in Help
+	feet  place  // whose footer it is in
 	group group
 	where place
-	do    func(*Model) tea.Cmd // nil: the mouse, which has no key
+	off   string               // why it does nothing here; empty = it does
+	do    func(*Model) tea.Cmd // nil: it stands for rows without words, or for the mouse
 }
 
 func bind(where place, g group, show, says string, do func(*Model) tea.Cmd, keys ...string) binding {
@@ -52,92 +59,162 @@ func bind(where place, g group, show, says string, do func(*Model) tea.Cmd, keys
 
 // shown is the binding with its words for the footer.
 func (b binding) shown(foot string) binding {
-	b.foot = foot
+	b.foot, b.feet = foot, b.where
 	return b
 }
 
-// bindings is the key table, in the order of the footer. Keys, footer and Help
-// all come from it. Without acts, keys that act are off and shown nowhere.
-func bindings(acts bool) []binding {
-	table := []binding{
+// shownIn is the binding in the footer of some of its places only.
+func (b binding) shownIn(feet place, foot string) binding {
+	b.foot, b.feet = foot, feet
+	return b
+}
+
+// unless is the binding, off for a reason.
+func (b binding) unless(off bool, reason string) binding {
+	if off {
+		b.off = reason
+		b.SetEnabled(false)
+	}
+	return b
+}
+
+// Why keys are off.
+const (
+	offLooks = "this screen only looks"
+	offReal  = "only the demo takes faults"
+)
+
+// bindings is the key table, in the order of the footer. Keys, footer, Help and
+// docs/keys.md all come from it. A key that is off stays in Help, with the
+// reason.
+func bindings(o Options) []binding {
+	looks, real := o.Sink == nil, o.Sink == nil || len(o.Faults) == 0
+	return append(overlays(), []binding{
 		bind(inLists, groupLook, "?", "help", openHelp, "?").shown("? help"),
-		bind(inHelp, groupLook, "? esc", "close", closeHelp, "?", "esc").shown("? or esc close"),
-		bind(inChain, groupMove, "esc", "back", back, "esc").shown("esc back"),
-		bind(inChains, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move"),
-		bind(inChain, groupMove, "↑↓ j k", "upstream", nil).shown("↑↓ upstream"),
+		bind(inChain|inEvents, groupMove, "esc", "back", back, "esc").shownIn(inChain, "esc back"),
+		bind(inChains|inEvents, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move"),
+		bind(inChain, groupMove, "↑↓ j k", "move in a pane", nil),
+		bind(inChain, groupMove, "enter", "open upstream", openUpstream, "enter").shown("enter open"),
+		bind(inChain, groupMove, "tab", "next pane", nil).shown("tab pane"),
+		bind(inChain, groupMove, "", "", nextPane(1), "tab"),
+		bind(inChain, groupMove, "", "", nextPane(-1), "shift+tab"),
+		bind(inUpstream, groupMove, "esc", "back", closeUpstream, "esc").shown("esc back"),
+		bind(inUpstream, groupMove, "↑↓ j k", "scroll", nil).shown("↑↓ scroll"),
 		bind(inHelp, groupMove, "↑↓ j k", "scroll", nil).shown("↑↓ scroll"),
-		bind(anywhere, groupMove, "", "", steps(-1), "up", "k"),
-		bind(anywhere, groupMove, "", "", steps(1), "down", "j"),
+		bind(anywhere|inMenu, groupMove, "", "", steps(-1), "up", "k"),
+		bind(anywhere|inMenu, groupMove, "", "", steps(1), "down", "j"),
 		bind(inChains, groupMove, "enter", "open", open, "enter").shown("enter open"),
-		bind(inViews, groupMove, "n N", "next problem", nil).shown("n problem"),
+		bind(inEvents, groupMove, "enter", "its chain", openEvent, "enter").shown("enter chain"),
+		bind(inViews, groupMove, "n N", "next problem", nil).shownIn(inChains, "n problem"),
 		bind(inLists, groupMove, "", "", problems(1), "n"),
 		bind(inLists, groupMove, "", "", problems(-1), "N"),
-		bind(inLists, groupAct, "p", "probe it", probeOne, "p").shown("p probe"),
-		bind(inViews, groupAct, "P", "probe all", (*Model).probeAll, "P").shown("P all"),
+		bind(inEvents, groupMove, "[ ]", "health turned", nil).shown("[ ] transition"),
+		bind(inEvents, groupMove, "", "", turnings(-1), "["),
+		bind(inEvents, groupMove, "", "", turnings(1), "]"),
+		bind(inChain, groupMove, "[ ]", "past probes", nil).shown("[ ] past"),
+		bind(inChain, groupMove, "", "", pasts(-1), "["),
+		bind(inChain, groupMove, "", "", pasts(1), "]"),
+		bind(inEvents, groupMove, "G end", "follow newest", nil).shown("G follow"),
+		bind(inLists, groupAct, "p", "probe it", probeOne, "p").shownIn(inLists&^inEvents, "p probe").unless(looks, offLooks),
+		bind(inViews, groupAct, "P", "probe all shown", (*Model).probeAll, "P").unless(looks, offLooks),
+		bind(inViews, groupAct, "x", "fault…", faultMenu, "x").shown("x fault").unless(real, offReal),
 		bind(inChain, groupMove, "h l ← →", "other chain", nil).shown("h l chain"),
+		bind(inUpstream, groupMove, "h l ← →", "other upstream", nil).shown("h l upstream"),
+		bind(inUpstream, groupMove, "", "", turnUpstream(-1), "h", "left"),
+		bind(inUpstream, groupMove, "", "", turnUpstream(1), "l", "right"),
 		bind(inChain, groupMove, "", "", turns(-1), "h", "left"),
 		bind(inChain, groupMove, "", "", turns(1), "l", "right"),
+		bind(inViews, groupLook, "/", "filter", openPrompt, "/").shownIn(inTables, "/ filter"),
+		bind(inTables, groupLook, "!", "problems only", onlyProblems, "!").shown("! problems"),
+		bind(inChains, groupLook, "s S", "sort, reverse", nil).shown("s sort"),
+		bind(inChains, groupLook, "", "", nextSort, "s"),
+		bind(inChains, groupLook, "", "", reverseSort, "S"),
+		bind(inViews, groupLook, "space", "freeze, go on", toggleFreeze, "space"),
+		bind(inViews, groupLook, "y", "copy…", copyMenu, "y").shown("y copy"),
 		bind(anywhere, groupMove, "pgup pgdn", "page", nil),
 		bind(anywhere, groupMove, "", "", pages(-1), "pgup", "ctrl+u"),
 		bind(anywhere, groupMove, "", "", pages(1), "pgdown", "ctrl+d"),
-		bind(anywhere, groupMove, "g G", "top, end", nil),
+		bind(inChains|inChain|inUpstream|inHelp|inSmall, groupMove, "g G", "top, end", nil),
+		bind(inEvents, groupMove, "g home", "oldest", nil),
 		bind(anywhere, groupMove, "", "", ends(-1), "g", "home"),
 		bind(anywhere, groupMove, "", "", ends(1), "G", "end"),
-		bind(inChains, groupMove, "esc", "the worst again", letGo, "esc"),
-		bind(inViews, groupMove, "1", "Chains", showChains, "1"),
-		bind(inViews, groupMove, "2", "Chain", open, "2"),
+		bind(inChains, groupMove, "esc", "clear, worst", letGo, "esc"),
+		bind(inViews, groupMove, "1 2 3", "views", nil),
+		bind(inViews, groupMove, "", "", shows(viewChains), "1"),
+		bind(inViews, groupMove, "", "", shows(viewChain), "2"),
+		bind(inViews, groupMove, "", "", shows(viewEvents), "3"),
 		bind(inViews, groupMove, "wheel", "move", nil),
-		bind(inViews, groupMove, "click", "select", nil),
-		bind(inChains, groupMove, "click twice", "open", nil),
+		bind(inChains, groupMove, "click", "select, sort", nil),
+		bind(inChain|inEvents, groupMove, "click", "select", nil),
+		bind(inTables|inChain, groupMove, "click twice", "open", nil),
+		bind(inViews, groupLook, "Z", "UTC or local", toggleZone, "Z"),
+		bind(inViews, groupLook, "m", "mouse on/off", toggleMouse, "m"),
 		bind(anywhere, groupLook, "ctrl+l", "redraw", redraw, "ctrl+l"),
 		bind(anywhere, groupLook, "ctrl+z", "suspend", suspend, "ctrl+z"),
 		bind(anywhere, groupLook, "q", "quit", quit, "q").shown("q quit"),
-		bind(anywhere, groupLook, "ctrl+c", "quit", quit, "ctrl+c"),
+		bind(anywhere|inPrompt|inMenu, groupLook, "ctrl+c", "quit", quit, "ctrl+c"),
+	}...)
+}
+
+// overlays are the keys of what may lie over a view.
+func overlays() []binding {
+	return []binding{
+		bind(inHelp, groupLook, "? esc", "close", closeHelp, "?", "esc").shown("? or esc close"),
+		bind(inMenu, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move"),
+		bind(inMenu, groupAct, "enter", "take it", takeItem, "enter").shown("enter take"),
+		bind(inMenu, groupMove, "esc", "leave", closeMenu, "esc").shown("esc leave"),
+		bind(inPrompt, groupAct, "enter", "keep the filter", keepFilter, "enter").shown("enter keep"),
+		bind(inPrompt, groupAct, "esc", "clear the filter", dropFilter, "esc").shown("esc clear"),
 	}
-	for i := range table {
-		if b := &table[i]; b.group == groupAct {
-			b.SetEnabled(acts)
-		}
-	}
-	return table
 }
 
 // place is where a key falls now.
 func (m *Model) place() place {
-	if m.help.open {
+	switch {
+	case m.menu.open:
+		return inMenu
+	case m.search.open:
+		return inPrompt
+	case m.help.open:
 		return inHelp
 	}
 	return m.under()
 }
 
-// under is the place that Help is of, or lies over.
+// under is the view that Help is of, or lies over.
 func (m *Model) under() place {
 	switch {
 	case m.small():
 		return inSmall
+	case m.view == viewChain && m.pick.inside:
+		return inUpstream
 	case m.view == viewChain:
 		return inChain
+	case m.view == viewEvents:
+		return inEvents
 	}
 	return inChains
 }
 
 func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	m.order.touched = m.now
+	if m.flash.role == text {
+		m.flash = flash{} // it was of the key before; what is wrong stands its time
+	}
 	at := m.place()
 	for _, b := range m.binds {
 		if b.do != nil && b.where&at != 0 && key.Matches(msg, b.Binding) {
 			return b.do(m)
 		}
 	}
+	if at == inPrompt {
+		return m.onPrompt(msg)
+	}
 	return nil
 }
 
 // inFooter says whether the footer of a place shows the binding.
-func (b binding) inFooter(at place) bool { return b.foot != "" && b.where&at != 0 && b.on() }
-
-// on says whether pressing it does anything. A row of the table without an act
-// of its own stands for others that have one.
-func (b binding) on() bool { return b.do == nil || b.Enabled() }
+func (b binding) inFooter(at place) bool { return b.foot != "" && b.feet&at != 0 && b.off == "" }
 
 // footerWidth is the cells of a whole footer with gaps that wide.
 func (m *Model) footerWidth(at place, gap int) int {

@@ -22,40 +22,65 @@ func containsAll(s string, parts ...string) bool {
 	return true
 }
 
-// places are screens where a key has something to do, one for each place.
+// places are screens where every key has something to do, one for each place and
+// state a key may meet.
 func places(t *testing.T) map[place]func() *Model {
-	many := func() *Model {
-		m := screen(t, night(), 80, 24)
-		press(m, "down", "down")
-		return m
-	}
+	demo := func(o *Options) { o.Faults, o.Demo = []string{"kill", "heal"}, true }
 	return map[place]func() *Model{
-		inChains: many,
+		inChains: func() *Model {
+			m := screen(t, night(), 80, 24, demo)
+			press(m, "down", "down")
+			return m
+		},
 		inChain: func() *Model {
-			m := screen(t, night(), 80, 24)
+			m := screen(t, night(), 80, 24, demo)
 			m.choose(m.inst.Find("base/jsonrpc"))
 			press(m, "enter", "down")
 			return m
 		},
+		inUpstream: func() *Model {
+			m := screen(t, night(), 60, 16, demo)
+			m.choose(m.inst.Find("base/jsonrpc"))
+			press(m, "enter", "down", "enter", "down")
+			return m
+		},
+		inEvents: func() *Model {
+			m := screen(t, night(), 80, 24, demo)
+			press(m, "3", "down", "down", "down", "down", "down", "down", "down", "down")
+			return m
+		},
 		inHelp: func() *Model {
-			m := screen(t, night(), 60, 16)
+			m := screen(t, night(), 60, 16, demo)
 			press(m, "?", "down", "down")
 			return m
 		},
 		inSmall: func() *Model {
-			m := screen(t, night(), 50, 14)
+			m := screen(t, night(), 50, 14, demo)
 			press(m, "down", "down")
+			return m
+		},
+		inPrompt: func() *Model {
+			m := screen(t, night(), 80, 24, demo)
+			press(m, "/", "b")
+			return m
+		},
+		inMenu: func() *Model {
+			m := screen(t, night(), 80, 24, demo)
+			press(m, "y", "down")
 			return m
 		},
 	}
 }
 
 // Each key of the table, pressed in each place it is for, changes the frame or
-// hands back a command; elsewhere it does neither. No key is shown that does
-// nothing.
+// what the terminal is told, or hands back a command; elsewhere it does neither.
+// No key is shown that does nothing, and none is off without a reason.
 func TestEveryKeyActsWhereItIsShown(t *testing.T) {
 	for at, make := range places(t) {
 		for _, b := range make().binds {
+			if b.off != "" {
+				t.Errorf("%q is off where nothing is: %s", b.Help().Key, b.off)
+			}
 			for _, k := range b.Keys() {
 				m := make()
 				if m.place() != at {
@@ -64,17 +89,67 @@ func TestEveryKeyActsWhereItIsShown(t *testing.T) {
 				was := seen(m)
 				cmd := press(m, k)
 				acted := cmd != nil || seen(m) != was
-				if at == inChains && k == "1" || at == inChain && k == "2" {
+				if at == inChains && k == "1" || at == inChain && k == "2" || at == inEvents && k == "3" {
 					continue // the view that is open
 				}
 				if b.where&at != 0 && !acted {
 					t.Errorf("place %d: %q does nothing", at, k)
 				}
-				if b.where&at == 0 && acted && !elsewhere(m.binds, at, k) {
+				if b.where&at == 0 && acted && at != inPrompt && !elsewhere(m.binds, at, k) {
 					t.Errorf("place %d: %q acts, and is not for it", at, k)
 				}
 			}
 		}
+	}
+}
+
+// Every printable key of the table is text while the filter is typed.
+func TestNoLetterActsInThePrompt(t *testing.T) {
+	for _, b := range bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}) {
+		for _, k := range b.Keys() {
+			if len([]rune(k)) != 1 && k != "space" {
+				continue
+			}
+			m := screen(t, night(), 80, 24)
+			press(m, "/")
+			view, order := m.view, m.order.by
+			cmd := press(m, k)
+			if want := strings.ReplaceAll(k, "space", " "); m.search.input.Value() != want || m.view != view || m.order.by != order || m.help.open || m.menu.open || m.freeze.on {
+				t.Errorf("%q acts in the prompt, which holds %q", k, m.search.input.Value())
+			}
+			if cmd != nil {
+				if _, ok := cmd().(tea.QuitMsg); ok {
+					t.Errorf("%q quits from the prompt", k)
+				}
+			}
+		}
+	}
+}
+
+// A key that is off does nothing, and Help says why.
+func TestKeysThatAreOff(t *testing.T) {
+	m := screen(t, night(), 120, 40, func(o *Options) { o.Sink = nil })
+	press(m, "?")
+	help := seen(m)
+	off := 0
+	for _, b := range m.binds {
+		if b.off == "" {
+			continue
+		}
+		off++
+		if !strings.Contains(help, b.off) || !strings.Contains(help, b.Help().Key) {
+			t.Errorf("Help does not say that %q is off: %s", b.Help().Key, b.off)
+		}
+		for _, k := range b.Keys() {
+			m := screen(t, night(), 120, 40, func(o *Options) { o.Sink = nil })
+			was := seen(m)
+			if cmd := press(m, k); cmd != nil || seen(m) != was {
+				t.Errorf("%q is off, and acts", k)
+			}
+		}
+	}
+	if off != 3 {
+		t.Errorf("%d keys are off", off)
 	}
 }
 
@@ -92,7 +167,7 @@ func elsewhere(binds []binding, at place, k string) bool {
 // A row of the table that only names keys names keys that other rows act on.
 func TestShownKeysAreBound(t *testing.T) {
 	spelled := map[string]string{"↑↓": "up down", "←": "left", "→": "right", "pgdn": "pgdown"}
-	for _, b := range bindings(true) {
+	for _, b := range bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}) {
 		if b.do != nil || strings.Contains(b.Help().Key, "click") || b.Help().Key == "wheel" {
 			continue
 		}
@@ -101,8 +176,8 @@ func TestShownKeysAreBound(t *testing.T) {
 				k = s
 			}
 			for _, k := range strings.Fields(k) {
-				for at := inChains; at <= inSmall; at <<= 1 {
-					if b.where&at != 0 && !elsewhere(bindings(true), at, k) {
+				for at := inChains; at != 0; at <<= 1 {
+					if b.where&at != 0 && !elsewhere(bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}), at, k) {
 						t.Errorf("%q is shown in place %d, and nothing is bound to it", k, at)
 					}
 				}
@@ -111,15 +186,15 @@ func TestShownKeysAreBound(t *testing.T) {
 	}
 }
 
-// Without a sink the keys that act are neither bound nor shown.
+// Without a sink the keys that act are not bound, and Help says why.
 func TestViewerHasNoKeysThatAct(t *testing.T) {
 	m := screen(t, night(), 80, 24, func(o *Options) { o.Sink = nil })
 	if cmd := press(m, "p", "P"); cmd != nil {
 		t.Error("p or P hands back a command")
 	}
 	press(m, "?")
-	if strings.Contains(seen(m), "probe it") || strings.Contains(seen(m), "ACT") {
-		t.Errorf("Help shows keys that are off:\n%s", seen(m))
+	if !strings.Contains(seen(m), "p, P are off: "+offLooks) {
+		t.Errorf("Help does not say why keys are off:\n%s", seen(m))
 	}
 }
 
@@ -308,7 +383,7 @@ func TestFooterDropsFromTheRight(t *testing.T) {
 		if !strings.HasPrefix(foot, "? help") {
 			t.Fatalf("at %d the footer begins %q", w, foot)
 		}
-		whole := "? help ↑↓ move enter open n problem p probe P all q quit"
+		whole := "? help ↑↓ move enter open n problem p probe / filter ! problems s sort y copy q quit"
 		if got := strings.ReplaceAll(foot, "  ", " "); !strings.HasPrefix(whole, got) {
 			t.Fatalf("at %d the footer is %q", w, foot)
 		}

@@ -19,6 +19,9 @@ type Options struct {
 	Who    string      // whom commands are from
 	Mode   string      // how the instance is reached, beside its version: "local"
 	Banner string      // a line above every view, such as DEMO; empty = none
+	Demo   bool        // the upstreams are simulated: a box says how to begin with one's own
+	Faults []string    // kinds of fault that the demo's upstreams take; empty = none can be asked for
+	Empty  string      // what a table without chains says; empty = "no chains"
 
 	Now     func() time.Time // the clock of ages and countdowns; nil = time.Now
 	NoColor bool             // no colour whatever the terminal has: NO_COLOR, set to anything
@@ -31,6 +34,7 @@ type view uint8
 const (
 	viewChains view = iota
 	viewChain
+	viewEvents
 )
 
 // Model is the screen. Its fields are written by Update alone; View writes
@@ -45,11 +49,17 @@ type Model struct {
 	inst    *model.Instance
 	keys    []string // of the chains, by index; they never change between two snapshots
 	changes uint64   // grows with every batch that holds a change
+	seq     uint64   // number of the last change of the picture
 	link    link
 	linkAt  time.Time // since when link is what it is
 
 	// The screen's own state.
-	now    time.Time
+	now     time.Time
+	asOf    time.Time // of the picture: now, unless it is frozen
+	zone    *time.Location
+	noMouse bool // the terminal has the mouse
+	started bool // the box for newcomers was put away
+
 	w, h   int
 	dark   bool
 	depth  colorprofile.Profile
@@ -60,6 +70,10 @@ type Model struct {
 	flash  flash
 	click  click
 	asking time.Time // until when a second P means it
+	search search
+	freeze freeze
+	menu   menu
+	news   news
 
 	binds  []binding
 	table  chainsPlan // where things stand in Chains
@@ -72,12 +86,16 @@ func New(o Options) *Model {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Empty == "" {
+		o.Empty = "no chains"
+	}
 	m := &Model{
 		o: o, ctx: context.Background(), session: rand.Text()[:8],
 		inst: &model.Instance{}, dark: true, depth: colorprofile.TrueColor,
-		pick: pick{chain: -1}, binds: bindings(o.Sink != nil),
+		pick: pick{chain: -1}, binds: bindings(o), zone: time.UTC, search: newSearch(),
 	}
 	m.now = o.Now()
+	m.asOf = m.now
 	m.linkAt = m.now
 	m.retheme()
 	return m
@@ -90,6 +108,9 @@ func (m *Model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, ti
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.now = m.o.Now()
+	if !m.freeze.on {
+		m.asOf = m.now
+	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg, tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		m.onTerminal(msg)
@@ -99,6 +120,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onTick()
 	case tea.KeyPressMsg:
 		cmd = m.onKey(msg)
+	case tea.PasteMsg:
+		if m.place() != inPrompt {
+			return m, nil // a paste is never keys
+		}
+		cmd = m.onPrompt(msg)
 	case tea.MouseClickMsg, tea.MouseWheelMsg:
 		cmd = m.onMouse(msg)
 	case sentMsg:
@@ -137,20 +163,37 @@ func (m *Model) retheme() {
 // arrange puts rows, selection and panes where they belong, after anything that
 // happened.
 func (m *Model) arrange() {
-	if m.order.settle(m.inst, m.keys, m.now) && m.pick.chain < 0 {
+	if m.small() {
+		m.menu = menu{}
+		if m.search.open {
+			keepFilter(m)
+		}
+	}
+	row := m.order.at(m.pick.chain)
+	if m.order.settle(m.inst, m.keys, m.now, m.asOf, m.filtered()) && m.pick.chain < 0 {
 		m.release() // another chain may be the worst now
+	}
+	if m.view == viewChains && m.order.hides(m.pick.chain) && len(m.order.rows) > 0 {
+		m.choose(m.order.rows[min(row, len(m.order.rows)-1)]) // the one that took its row
 	}
 	if m.help.open {
 		m.help.top = max(0, min(m.help.top, len(m.helpLines(m.w))-m.helpRows()))
 	}
-	m.table = planChains(m.h, len(m.inst.Chains), m.mostUpstreams(), m.o.Banner != "")
+	extra := m.bannerRows() + m.filterRows()
+	deep := m.mostUpstreams()
+	if m.starts() {
+		deep = -1
+	}
+	m.table = planChains(m.h, len(m.inst.Chains), deep, extra)
+	if m.view == viewEvents {
+		m.arrangeNews()
+	}
 	m.pick.top = scroll(m.pick.top, m.order.at(m.selected()), m.table.rows, len(m.order.rows))
 	if c := m.chain(); c != nil {
-		m.pick.upstream = max(0, min(m.pick.upstream, len(c.Upstreams)-1))
-		m.detail = planChain(m.h, m.w, c, m.o.Banner != "")
-		m.pick.upTop = scroll(m.pick.upTop, m.pick.upstream, m.detail.upstreams, len(c.Upstreams))
+		m.detail = planChain(m.h, m.w, c, extra)
+		m.arrangePanes(c)
 	} else {
-		m.detail = planChain(m.h, m.w, nil, m.o.Banner != "")
+		m.detail = planChain(m.h, m.w, nil, extra)
 	}
 }
 

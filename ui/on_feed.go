@@ -29,8 +29,12 @@ const (
 func (m *Model) onFeed(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case snapshotMsg:
-		m.inst = msg.inst
-		m.adopt()
+		if m.freeze.on {
+			m.freeze.live, m.freeze.anew = msg.inst, true
+		} else {
+			m.inst = msg.inst
+			m.adopt()
+		}
 		m.setLink(linkLive)
 	case changedMsg:
 		m.fold(msg.events)
@@ -52,6 +56,10 @@ func (m *Model) setLink(l link) {
 
 // fold applies what happened to the picture.
 func (m *Model) fold(events []model.Event) {
+	if m.freeze.on {
+		m.foldBehind(events)
+		return
+	}
 	m.inst.Apply(events...)
 	anew, changed := false, false
 	for i := range events {
@@ -60,7 +68,10 @@ func (m *Model) fold(events []model.Event) {
 		}
 		_, started := events[i].Body.(model.Started)
 		anew = anew || started
-		changed = changed || !events[i].Reading()
+		if !events[i].Reading() {
+			changed = true
+			m.seq++
+		}
 	}
 	if changed {
 		m.changes++
@@ -74,6 +85,9 @@ func (m *Model) fold(events []model.Event) {
 // The selection stays with its chain while there is one of that name.
 func (m *Model) adopt() {
 	m.changes++
+	// Numbers of the picture before mean nothing in this one.
+	m.seq += uint64(len(m.inst.Recent)) + 1
+	m.news = news{}
 	m.keys = make([]string, len(m.inst.Chains))
 	for i, c := range m.inst.Chains {
 		m.keys[i] = c.Key()

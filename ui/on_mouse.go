@@ -11,8 +11,8 @@ const doubleClick = 400 * time.Millisecond
 
 // click is the last click on a row.
 type click struct {
-	chain int
-	at    time.Time
+	what int // a chain, the number of an event, or -1 less an upstream
+	at   time.Time
 }
 
 func (m *Model) onMouse(msg tea.Msg) tea.Cmd {
@@ -25,7 +25,7 @@ func (m *Model) onMouse(msg tea.Msg) tea.Cmd {
 			m.step(1)
 		}
 	case tea.MouseClickMsg:
-		if msg.Button == tea.MouseLeft && !m.help.open && !m.small() {
+		if msg.Button == tea.MouseLeft && !m.help.open && !m.menu.open && !m.small() {
 			return m.onClick(msg.X, msg.Y)
 		}
 	}
@@ -39,9 +39,18 @@ func (m *Model) onClick(x, y int) tea.Cmd {
 	if y == top {
 		return m.onTab(x)
 	}
-	if m.view == viewChain {
+	top += m.filterRows()
+	switch {
+	case m.view == viewEvents:
+		return m.onNewsRow(y - top - headerRows - 1)
+	case m.view == viewChains && y == top+headerRows:
+		m.sortAt(x)
+		return nil
+	case m.view == viewChain && m.pick.inside:
+		return nil
+	case m.view == viewChain:
 		if row := y - top - m.detail.firstUpstream(); row >= 0 && row < m.detail.upstreams {
-			m.pick.upstream = m.pick.upTop + row
+			return m.onUpstreamRow(m.pick.upTop + row)
 		}
 		return nil
 	}
@@ -49,12 +58,43 @@ func (m *Model) onClick(x, y int) tea.Cmd {
 	if row < 0 || row >= m.table.rows || m.pick.top+row >= len(m.order.rows) {
 		return nil
 	}
-	was := m.click
 	m.choose(m.order.rows[m.pick.top+row])
-	m.click = click{m.selected(), m.now}
-	if was.chain == m.click.chain && !was.at.IsZero() && m.now.Sub(was.at) <= doubleClick {
-		m.click = click{}
+	if m.twice(m.selected()) {
 		return open(m)
+	}
+	return nil
+}
+
+// onUpstreamRow selects an upstream; a second click opens it.
+func (m *Model) onUpstreamRow(i int) tea.Cmd {
+	m.pick.focus, m.pick.upstream = paneUpstreams, i
+	if m.twice(-1 - i) {
+		return openUpstream(m)
+	}
+	return nil
+}
+
+// twice says whether this click is the second on one thing.
+func (m *Model) twice(what int) bool {
+	was := m.click
+	m.click = click{what, m.now}
+	if was.what != what || was.at.IsZero() || m.now.Sub(was.at) > doubleClick {
+		return false
+	}
+	m.click = click{}
+	return true
+}
+
+// onNewsRow selects the event in a row of the list; a second click goes to its
+// chain.
+func (m *Model) onNewsRow(row int) tea.Cmd {
+	row += m.news.top
+	if row < m.news.top || row >= min(m.news.top+m.news.plan.rows, len(m.news.lines)) {
+		return nil
+	}
+	m.readRow(row)
+	if m.twice(int(m.news.sel)) {
+		return openEvent(m)
 	}
 	return nil
 }
@@ -65,19 +105,21 @@ func (m *Model) onTab(x int) tea.Cmd {
 	for _, t := range tabs {
 		n := width(t.name) + 2
 		if x >= 0 && x < n {
-			if t.view == viewChain {
-				return open(m)
-			}
-			return showChains(m)
+			return m.show(t.view)
 		}
 		x -= n
 	}
 	return nil
 }
 
+// bannerRows is the lines above the tabs.
 func (m *Model) bannerRows() int {
+	n := 0
 	if m.o.Banner != "" {
-		return 1
+		n++
 	}
-	return 0
+	if m.freeze.on {
+		n++
+	}
+	return n
 }

@@ -10,12 +10,19 @@ type pick struct {
 	top      int    // first row shown
 	upstream int    // of the chain, in Chain
 	upTop    int    // first upstream shown
+
+	focus     pane   // of Chain, that has the arrows
+	past      uint64 // id of the probe stepped back to; 0 = the newest
+	tryBack   int    // tries scrolled back from the newest
+	newsTop   int    // first change shown
+	inside    bool   // the upstream is open
+	insideTop int    // first line shown of it
 }
 
 // selected is the index of the selected chain, -1 when there is none.
 func (m *Model) selected() int {
 	switch {
-	case m.pick.chain >= 0 && m.pick.chain < len(m.inst.Chains):
+	case m.pick.chain >= 0 && m.pick.chain < len(m.inst.Chains) && (m.view != viewChains || !m.order.hides(m.pick.chain)):
 		return m.pick.chain
 	case len(m.order.rows) > 0:
 		return m.order.rows[0]
@@ -37,7 +44,7 @@ func (m *Model) choose(i int) {
 		return
 	}
 	if i != m.selected() {
-		m.pick.upstream, m.pick.upTop = 0, 0
+		m.pick = pick{top: m.pick.top, focus: m.pick.focus}
 	}
 	m.pick.chain, m.pick.key = i, m.keys[i]
 }

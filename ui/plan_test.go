@@ -25,18 +25,26 @@ func TestChainsPlan(t *testing.T) {
 		{"a long table shares what is above 24 rows", 40, 200, 3, false, chainsPlan{rows: 20, card: 5, upstreams: 3, strip: true, ruled: true, events: 4}},
 		{"and has all the rows at 24", 24, 200, 3, false, chainsPlan{rows: 12, card: 5, events: 2}},
 		{"many upstreams are cut", 60, 12, 40, false, chainsPlan{rows: 12, card: 5, upstreams: 6, strip: true, ruled: true, events: 29}},
+		{"no selection, no upstreams and no strip", 24, 8, -1, true, chainsPlan{rows: 8, card: 5, ruled: true, events: 4}},
 		{"the least size has no events", 16, 12, 3, false, chainsPlan{rows: 6, card: 5}},
 		{"then NEXT goes", 16, 12, 3, true, chainsPlan{rows: 6, card: 4}},
 		{"few chains keep the events", 16, 4, 3, false, chainsPlan{rows: 4, card: 5, events: 2}},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			got := planChains(r.h, r.chains, r.deep, r.banner)
+			got := planChains(r.h, r.chains, r.deep, extra(r.banner))
 			if diff := cmp.Diff(r.want, got, cmp.AllowUnexported(chainsPlan{})); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+func extra(banner bool) int {
+	if banner {
+		return 1
+	}
+	return 0
 }
 
 // lines is how many a plan makes of Chains.
@@ -79,18 +87,18 @@ func TestPlansFillTheWindow(t *testing.T) {
 	for h := leastHeight; h <= 80; h++ {
 		for _, banner := range []bool{false, true} {
 			for _, n := range []int{0, 1, 5, 12, 13, 200} {
-				for _, deep := range []int{0, 1, 4, 30} {
-					if p := planChains(h, n, deep, banner); p.lines(banner) != h || p.rows < 1 || p.card < cardLeast {
+				for _, deep := range []int{-1, 0, 1, 4, 30} {
+					if p := planChains(h, n, deep, extra(banner)); p.lines(banner) != h || p.rows < 1 || p.card < cardLeast {
 						t.Fatalf("planChains(%d, %d, %d, %v) = %+v, %d lines", h, n, deep, banner, p, p.lines(banner))
 					}
 					c := crowd(1, max(deep, 1)).Chains[0]
-					c.Upstreams = c.Upstreams[:deep]
+					c.Upstreams = c.Upstreams[:max(deep, 0)]
 					c.Settings.Tries = max(n, 1)
 					for u := range c.Upstreams {
 						c.Upstreams[u].State.Findings = model.FindingSet(model.Finding(u % 18))
 					}
 					for _, w := range []int{60, 80, 120} {
-						if p := planChain(h, w, c, banner); p.lines(banner) != h || p.card < cardLeast || p.tries < 1 || p.upstreams < 1 {
+						if p := planChain(h, w, c, extra(banner)); p.lines(banner) != h || p.card < cardLeast || p.tries < 1 || p.upstreams < 1 {
 							t.Fatalf("planChain(%d, %d, …, %v) = %+v, %d lines", h, w, banner, p, p.lines(banner))
 						}
 					}
@@ -110,7 +118,7 @@ func TestTriesMoveNothing(t *testing.T) {
 			for k := range n {
 				c.Probe.Tries = append(c.Probe.Tries, refused(k+1, k%3))
 			}
-			p := planChain(size[1], size[0], c, false)
+			p := planChain(size[1], size[0], c, 0)
 			if n > 0 && p != was {
 				t.Errorf("%v: with %d tries the plan is %+v, was %+v", size, n, p, was)
 			}

@@ -8,34 +8,44 @@ import (
 	"chaintop/model"
 )
 
-// probe appends the probe in flight, or else the last one: its rule, a heading,
-// and n lines, a try each. Where the facts have no pane of their own they stand
-// in the lines that a probe which ended leaves free.
-func (s scene) probe(lines []string, c *model.Chain, n int, facts bool, upstream int) []string {
-	probe := c.Probe
-	if probe == nil {
-		probe = c.Last
-	}
-	lines = append(lines, s.probeRule(c, probe), s.tryHeading())
+// probePane is what the pane of a probe shows.
+type probePane struct {
+	probe    *model.Probe
+	rows     int    // of tries
+	back     int    // tries scrolled back from the newest
+	past     uint64 // the id of probe, when it was stepped back to
+	facts    bool   // the facts have no pane of their own
+	upstream int    // whose facts
+	focused  bool
+}
+
+// probe appends a probe: its rule, a heading, and a line for each try. Where the
+// facts have no pane of their own they stand in the lines that a probe which
+// ended leaves free.
+func (s scene) probe(lines []string, c *model.Chain, pp probePane) []string {
+	probe, n := pp.probe, pp.rows
+	lines = append(lines, s.probeRule(c, pp), s.tryHeading())
 	if probe == nil {
 		return s.pad(append(lines, s.plain(span{dim, " no probe has ended yet"})), n-1)
 	}
 	rows := s.tries(c, probe)
 	if over := len(rows) - n; over > 0 {
-		rows = rows[over:]
+		over = max(over-pp.back, 0)
+		rows = rows[over : over+n]
 	}
 	lines = append(lines, rows...)
 	n -= len(rows)
-	if facts && c.Probe == nil && n > 1 {
-		return s.facts(lines, c, upstream, n-1)
+	if pp.facts && probe != c.Probe && n > 1 {
+		return s.facts(lines, c, pp.upstream, n-1, false)
 	}
 	return s.pad(lines, n)
 }
 
 // probeRule says which probe it is, who asked and what came of it.
-func (s scene) probeRule(c *model.Chain, p *model.Probe) string {
+func (s scene) probeRule(c *model.Chain, pp probePane) string {
+	p := pp.probe
 	if p == nil {
-		return s.rule("", span{text, "LAST PROBE"})
+		return s.ruleOf(pp.focused, "", span{text, "LAST PROBE"})
 	}
 	by := " " + string(p.Trigger)
 	if p.Who != "" {
@@ -44,14 +54,22 @@ func (s scene) probeRule(c *model.Chain, p *model.Probe) string {
 	by += " · " + s.when(p.Started)
 	id := "#" + strconv.FormatUint(p.ID, 10)
 	if p == c.Probe {
-		return s.rule("try "+tryOf(p), span{hold, "PROBE RUNNING"}, span{text, " " + id}, span{dim, by})
+		return s.ruleOf(pp.focused, "try "+tryOf(p), span{hold, "PROBE RUNNING"}, span{text, " " + id}, span{dim, by})
 	}
 	g := signOf(p.Verdict.Sign())
 	cost := fmt.Sprintf("%d tries %s", len(p.Tries), model.Took(p.Ended.Sub(p.Started)))
 	if len(p.Tries) == 1 {
 		cost = "1 try " + model.Took(p.Ended.Sub(p.Started))
 	}
-	return s.rule(cost, span{text, "LAST PROBE " + id}, span{dim, by + " · "},
+	title := "LAST PROBE "
+	if pp.past != 0 {
+		title, cost = "PAST PROBE ", pastWords(c, pp.past)
+	}
+	if over := tryLines(c, p) - pp.rows; over > 0 {
+		from := over - pp.back
+		cost = fmt.Sprintf("%d–%d of %d · %s", from+1, from+pp.rows, over+pp.rows, cost)
+	}
+	return s.ruleOf(pp.focused, cost, span{text, title + id}, span{dim, by + " · "},
 		span{g.role, g.mark + " " + p.Verdict.String()})
 }
 
@@ -99,6 +117,18 @@ func (s scene) tries(c *model.Chain, probe *model.Probe) []string {
 		rows = append(rows, s.plain(span{dim, " " + note}))
 	}
 	return rows
+}
+
+// tryLines is how many lines the tries of a probe take.
+func tryLines(c *model.Chain, p *model.Probe) int {
+	if p == nil {
+		return 0
+	}
+	n := len(p.Tries)
+	if p == c.Probe && p.Flight.N > 0 || p != c.Probe && notMade(p) != "" {
+		n++
+	}
+	return n
 }
 
 // try is one try and what came of it.

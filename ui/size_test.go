@@ -28,7 +28,48 @@ func fits(frame string, w, h int) error {
 }
 
 // views are the keys that lead to each view from Chains.
-var views = map[string][]string{"chains": nil, "chain": {"enter"}, "help": {"?"}}
+var views = map[string][]string{"chains": nil, "chain": {"enter"}, "events": {"3"}, "help": {"?"}}
+
+// states are the keys that lead to whatever may lie over a view, or beside it.
+var states = map[string][]string{
+	"chains": nil, "chain": {"enter"}, "events": {"3"}, "help": {"?"},
+	"prompt": {"/", "h", "e"}, "no value": {"/", "l", "a", "g", ":"}, "nothing": {"/", "z", "z", "z", "enter"},
+	"problems": {"!"}, "frozen": {"space"}, "frozen, filtered, copy": {"space", "!", "/", "b", "enter", "y"},
+	"fault": {"x", "down"}, "fault in chain": {"2", "x"}, "sorted": {"s", "s", "s", "S"}, "local": {"Z"},
+	"events filtered": {"3", "/", "b", "a", "s", "e"}, "no event": {"3", "/", "z", "z", "enter"},
+	"events, copy": {"3", "down", "y", "down"}, "events, oldest": {"3", "g"}, "help of events": {"3", "?", "G"},
+	"frozen chain": {"2", "space", "!", "down"},
+	"upstream":     {"2", "enter"}, "upstream, end": {"2", "down", "enter", "G"}, "upstream, copy": {"2", "enter", "/", "a", "enter", "y"},
+	"probe pane": {"2", "tab", "up", "up"}, "facts pane": {"2", "tab", "tab", "down"}, "history pane": {"2", "shift+tab", "down", "down"},
+	"past probe": {"2", "[", "["},
+}
+
+func withAll(o *Options) {
+	o.Banner, o.Demo, o.Faults = "DEMO", true, []string{"kill", "stall", "limit", "heal"}
+}
+
+// In every state, at every size and after any resize, a frame fits.
+func TestEverySizeOfEveryState(t *testing.T) {
+	for name, keys := range states {
+		t.Run(name, func(t *testing.T) {
+			for w := 60; w <= 200; w += 20 {
+				for h := 16; h <= 60; h += 11 {
+					m := screen(t, night(), w, h, withAll)
+					press(m, keys...)
+					for _, size := range [][2]int{{w, h}, {w + 7, h + 1}, {w - 9, h - 3}, {33, 9}, {w, h}} {
+						m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+						if err := fits(m.View().Content, size[0], size[1]); err != nil {
+							t.Fatalf("%d×%d, then %v: %v", w, h, size, err)
+						}
+						if c := m.View().Cursor; c != nil && (c.X < 0 || c.X >= size[0] || c.Y < 0 || c.Y >= size[1]) {
+							t.Fatalf("%v: the cursor is at %d, %d", size, c.X, c.Y)
+						}
+					}
+				}
+			}
+		})
+	}
+}
 
 func TestEverySize(t *testing.T) {
 	step := 1
@@ -80,9 +121,9 @@ func TestOddPictures(t *testing.T) {
 	}
 	for name, i := range pictures {
 		t.Run(name, func(t *testing.T) {
-			for _, keys := range views {
+			for _, keys := range states {
 				for _, size := range [][2]int{{80, 24}, {120, 40}, {60, 16}, {200, 60}, {33, 7}} {
-					m := screen(t, i.Clone(), size[0], size[1])
+					m := screen(t, i.Clone(), size[0], size[1], withAll)
 					press(m, keys...)
 					press(m, "down", "pgdown", "end", "up", "n", "N", "h", "l", "home")
 					if err := fits(m.View().Content, size[0], size[1]); err != nil {
@@ -101,10 +142,14 @@ func TestHostilePictureIsHarmless(t *testing.T) {
 	i := poisoned(evil)
 	ours := regexp.MustCompile(`\x1b\[[0-9;]*m`) // colours, of which evil has one: it must be gone too
 	for _, o := range []func(*Options){func(*Options) {}, func(o *Options) { o.ASCII = true }, func(o *Options) { o.NoColor = true }} {
-		for _, keys := range views {
+		for _, keys := range states {
 			for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}, {60, 16}, {50, 12}} {
-				m := screen(t, i.Clone(), size[0], size[1], o, func(o *Options) { o.Banner, o.Mode = evil, evil })
+				m := screen(t, i.Clone(), size[0], size[1], withAll, o, func(o *Options) {
+					o.Banner, o.Mode, o.Empty, o.Faults = evil, evil, evil, []string{evil, "kill"}
+				})
 				press(m, keys...)
+				m.Update(tea.PasteMsg{Content: evil})
+				m.View()
 				m.say(bad, evil, at.Add(sec))
 				frame := m.View().Content
 				if err := fits(frame, size[0], size[1]); err != nil {
@@ -153,6 +198,14 @@ func poisoned(s string) *model.Instance {
 		i.Recent[n].Who = s
 		if b, ok := i.Recent[n].Body.(model.CommandDone); ok {
 			b.Op, b.Answer = model.Op(s), s
+			i.Recent[n].Body = b
+		}
+		if b, ok := i.Recent[n].Body.(model.ProbeEnded); ok {
+			b.Probe = *i.Chains[i.Recent[n].Chain].Last
+			i.Recent[n].Body = b
+		}
+		if b, ok := i.Recent[n].Body.(model.UpstreamChanged); ok {
+			b.State = i.Chains[i.Recent[n].Chain].Upstreams[b.Upstream].State
 			i.Recent[n].Body = b
 		}
 	}

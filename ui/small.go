@@ -110,7 +110,7 @@ func (m *Model) smallFooter(s scene) string {
 		return s.plain(span{text, " "}, span{m.flash.role, m.flash.text})
 	}
 	word, r := s.linkWord(m.linkAt)
-	clock := " " + m.now.UTC().Format("15:04:05Z")
+	clock := " " + s.timeOfDay(m.now)
 	p := s.pen
 	p.begin(s.w, false)
 	tail := width(word) + width(clock)

@@ -189,7 +189,7 @@ type upstreamsKey struct {
 
 // upstreamsOf appends the upstreams of the selected chain, heading and n rows.
 func (m *Model) upstreamsOf(s scene, lines []string, n int) []string {
-	key := upstreamsKey{m.draw.era, m.now.Unix(), m.chain(), n}
+	key := upstreamsKey{m.draw.era, m.asOf.Unix(), m.chain(), n}
 	return append(lines, m.draw.ups.of(key, func(l []string) []string {
 		c := upstreamColumnsAt(s.w)
 		l = append(l, s.upstreamHeading(c))

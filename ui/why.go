@@ -66,7 +66,7 @@ func reasonsIn(all []model.ReasonCount, w int) string {
 }
 
 // notAsMeant says what is not as meant of a chain, or of one upstream, whose
-// name then stands before it. A chain nobody reaches has said enough, and one
+// name then stands before it where there is another. A chain nobody reaches has said enough, and one
 // that answers with errors only has its reasons where the name would stand.
 func (s scene) notAsMeant(c *model.Chain, why model.Why) {
 	if why.Word == "" || c.State.Verdict == model.VerdictUnreachable {
@@ -76,7 +76,7 @@ func (s scene) notAsMeant(c *model.Chain, why model.Why) {
 	g := signOf(why.Sign)
 	name, word := "", " "+why.Word
 	room := s.pen.room() - width(" "+g.mark) - width(word)
-	if i := why.Upstream; i >= 0 && i < len(c.Upstreams) && c.State.Verdict == model.VerdictHealthy {
+	if i := why.Upstream; i >= 0 && i < len(c.Upstreams) && len(c.Upstreams) > 1 && c.Upstreams[i].Name != c.Name && c.State.Verdict == model.VerdictHealthy {
 		if n := width(c.Upstreams[i].Name); room > min(n, least) {
 			name = " " + cutMiddle(c.Upstreams[i].Name, room-1)
 		}

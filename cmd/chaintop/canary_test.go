@@ -74,6 +74,10 @@ func TestCanary(t *testing.T) {
 	urls := []string{secret("echo", "html"), secret("echo", "rpc"), secret("echo", "away"), secret("echo", "403"), secret("gone", "x"),
 		strings.Replace(secret("echo", "403"), "http", "https", 1), strings.Replace(secret("echo", "403"), "http", "ws", 1)}
 
+	if len(sings(urls[0])) == 0 {
+		t.Fatal("nobody would hear a canary")
+	}
+
 	dir := t.TempDir()
 	file := filepath.Join(dir, "chaintop.yml")
 	logFile := filepath.Join(dir, "chaintop.log")
@@ -116,6 +120,19 @@ func TestCanary(t *testing.T) {
 	ended(t, term, 0)
 	if found := sings(string(term.Output())); len(found) > 0 {
 		t.Errorf("the screen shows %v", found)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range urls[:2] {
+		crash := onTerminal(t, termtest.Program{Path: self, Env: termtest.Env("CHAINTOP_TEST_PANIC=keys", "CHAINTOP_TEST_URL="+u)})
+		ended(t, crash, 1)
+		if out := string(crash.Output()); !strings.Contains(out, "a bug with") {
+			t.Errorf("no panic is told: %s", out)
+		} else if found := sings(out); len(found) > 0 {
+			t.Errorf("the panic shows %v:\n%s", found, out)
+		}
 	}
 	text, err := os.ReadFile(logFile)
 	if err != nil || len(text) == 0 {

@@ -77,7 +77,6 @@ func drawable(s streams) bool {
 
 // shown is what of a screen is not in what it watches.
 type shown struct {
-	mode   string // beside the version
 	banner string
 	faults []string // kinds of faults the demo takes
 	fault  func(chain, upstream int, kind string)
@@ -116,13 +115,10 @@ func show(ctx context.Context, s streams, w *watch, f screenFlags, d shown) erro
 }
 
 func screenOf(c *core.Core, s streams, w *watch, f screenFlags, d shown) ui.Options {
-	mode := d.mode
-	if mode == "" {
-		mode = "local"
-	}
 	return ui.Options{
-		Source: c.Log(), Sink: c, Who: userName(), Mode: mode, Banner: d.banner, Now: c.Now,
+		Source: c.Log(), Sink: c, Who: userName(), Mode: "local", Banner: d.banner, Now: c.Now,
 		NoColor: s.env("NO_COLOR") != "", ASCII: f.ascii || poorTerminal(s),
+		Demo: d.demo, Faults: d.faults, Empty: w.empty,
 	}
 }
 

@@ -152,6 +152,12 @@ func panicIn(where string) int {
 		src = bursting{}
 	case "try":
 		prober = burstingProber{}
+	case "keys":
+		w, err := watchURLs([]string{os.Getenv("CHAINTOP_TEST_URL")}, defaultAsked())
+		if err != nil {
+			panic(err)
+		}
+		prober = tellingProber{w}
 	}
 	c, err := core.New(core.Options{
 		Instance: model.Instance{Name: "gw", Epoch: "e", Policy: model.ReadyAll, Chains: []*model.Chain{{
@@ -170,7 +176,7 @@ func panicIn(where string) int {
 		ended <- c.Run(ctx)
 		cancel()
 	}()
-	if where == "try" {
+	if where == "try" || where == "keys" {
 		src = c.Log()
 	}
 	err = ui.Run(ctx, ui.Options{Source: src, Sink: c, Now: c.Now}, opts...)
@@ -218,4 +224,16 @@ type burstingProber struct{ quietProber }
 func (burstingProber) Try(context.Context, int, int) (model.Outcome, error) {
 	<-time.After(500 * time.Millisecond)
 	panic("a bug in a try")
+}
+
+// tellingProber asks, and panics with everything it has.
+type tellingProber struct{ w *watch }
+
+func (p tellingProber) Try(ctx context.Context, chain, upstream int) (model.Outcome, error) {
+	o, err := p.w.prober.Try(ctx, chain, upstream)
+	panic(fmt.Sprintf("a bug with %v %+v %#v %v %v", p.w, *p.w, p.w.clients, o, err))
+}
+
+func (tellingProber) Facts(context.Context, int, int, model.Questions) (model.Told, error) {
+	return model.Told{}, nil
 }

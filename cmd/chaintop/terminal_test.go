@@ -127,6 +127,38 @@ func TestTerminalShowsTheDemo(t *testing.T) {
 	ended(t, term, 0)
 }
 
+// x injects a fault into the demo and heals it; every act is echoed.
+func TestTerminalDemoTakesFaults(t *testing.T) {
+	term := onTerminal(t, termtest.Program{Args: []string{"demo", "--scenario", "quiet"}, Columns: 120, Rows: 40})
+	see(t, term, "DEMO", "scenario quiet", "● READY")
+	press(t, term, "/polygon\r")
+	see(t, term, "1 of 8")
+	press(t, term, "\r")
+	see(t, term, "bor-1", "UPSTREAMS")
+	press(t, term, "x")
+	see(t, term, "kill")
+	press(t, term, "\r")
+	see(t, term, "BACKUP", "bor-1 kill → accepted", "refused")
+	press(t, term, "x")
+	see(t, term, "heal")
+	press(t, term, strings.Repeat("j", 7)+"\r") // the last of the menu
+	see(t, term, "bor-1 heal → accepted", "serving bor-1")
+	press(t, term, "q")
+	ended(t, term, 0)
+}
+
+// A file without chains is no demo, and says what to do.
+func TestTerminalOfAnEmptyConfig(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "empty.yml"), []byte("instance: {name: gw-1}\n\nchains: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	term := onTerminal(t, termtest.Program{Args: []string{"--config", "empty.yml"}, Dir: dir, Columns: 120})
+	see(t, term, "gw-1", "READY", "no chains in empty.yml (line 3, chains: []) · chaintop config example")
+	press(t, term, "q")
+	ended(t, term, 0)
+}
+
 // A node is killed and started again under a screen that stays.
 func TestTerminalStaysWhileANodeIsKilled(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

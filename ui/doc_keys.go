@@ -1,0 +1,58 @@
+package ui
+
+import "strings"
+
+// KeysDoc is the key table as a Markdown page, so that the manual says what the
+// program does.
+func KeysDoc() string {
+	var b strings.Builder
+	b.WriteString("# Keys\n\nWritten from the key table of the screen by `go test ./ui -run TestKeysDoc -update`.\n" +
+		"`?` shows the same, for the view one is in.\n")
+	table := bindings(Options{})
+	for _, p := range [...]struct {
+		at   place
+		name string
+	}{
+		{inChains, "Chains"}, {inChain, "Chain"}, {inUpstream, "An upstream, opened"}, {inEvents, "Events"}, {inPrompt, "While a filter is typed"},
+		{inMenu, "In a menu"}, {inHelp, "In Help"}, {inSmall, "In a window below 60×16"},
+	} {
+		b.WriteString("\n## " + p.name + "\n\n| key | does | where it is off, why |\n| --- | --- | --- |\n")
+		for _, k := range table {
+			h := k.Help()
+			if k.where&p.at == 0 || h.Key == "" {
+				continue
+			}
+			b.WriteString("| " + keysInDoc(h.Key) + " | " + h.Desc + " | " + k.off + " |\n")
+		}
+	}
+	b.WriteString(filterDoc)
+	return b.String()
+}
+
+// keysInDoc is keys as code, each by itself.
+func keysInDoc(s string) string {
+	switch s {
+	case "click", "click twice", "wheel":
+		return s
+	}
+	words := strings.Fields(s)
+	for i, w := range words {
+		words[i] = "`" + w + "`"
+	}
+	return strings.Join(words, " ")
+}
+
+const filterDoc = `
+## The filter
+
+Terms with a space between must all hold. ` + "`a,b`" + ` in a value is either, ` + "`!term`" + ` is not, a lone ` + "`!`" + ` is
+whatever needs attention, quotes keep spaces, case is ignored. Plain text meets names and evidence;
+` + "`key:value`" + ` meets one field.
+
+| key | meets |
+| --- | --- |
+| ` + "`chain` `upstream` `instance` `version` `who` `whose` `serving`" + ` | a part of it; ` + "`serving`" + ` also ` + "`none` `held` `backup`" + ` |
+| ` + "`health` `verdict` `finding` `reason` `family` `tier`" + ` | its beginning; ` + "`tier`" + ` is that of the upstream that serves |
+| ` + "`lag:>5`" + ` | blocks behind, of the upstream furthest behind |
+| ` + "`age:>1m`" + ` | of a chain the age of the head that serves, of an event its own |
+`
