@@ -9,8 +9,20 @@ type chainsPlan struct {
 	card      int
 	upstreams int  // of the selection, below their heading; 0 = not shown
 	strip     bool // the last hour of the selection
+	start     bool // START HERE stands below the card, not in its place
 	ruled     bool // the events have a rule of their own
 	events    int
+}
+
+// withStart makes room for START HERE; false when there is none but in the
+// card's place.
+func (p *chainsPlan) withStart() bool {
+	if !p.ruled || p.events < startRows+2 {
+		return false
+	}
+	p.start = true
+	p.events -= startRows
+	return true
 }
 
 // Rows that are planned with.
@@ -85,7 +97,7 @@ func (m *Model) chainsFrame(s scene, lines []string) []string {
 		}
 	}
 	lines = append(lines, m.cardRule(s))
-	if m.starts() {
+	if m.starts() && !p.start {
 		lines = m.startHere(s, lines, p.card)
 	} else {
 		lines = m.card(s, lines, p.card)
@@ -96,6 +108,9 @@ func (m *Model) chainsFrame(s scene, lines []string) []string {
 	if p.strip {
 		lines = append(lines, s.lastHour(m.chain()))
 	}
+	if p.start {
+		lines = m.startHere(s, append(lines, s.startRule()), startRows-1)
+	}
 	if p.ruled {
 		lines = append(lines, s.rule("newest first", span{text, "EVENTS"}))
 	}
@@ -105,8 +120,8 @@ func (m *Model) chainsFrame(s scene, lines []string) []string {
 
 // cardRule names the chain whose card is below, and says how the rows stand.
 func (m *Model) cardRule(s scene) string {
-	if m.starts() {
-		return s.rule("esc hides this", span{text, "START HERE"})
+	if m.starts() && !m.table.start {
+		return s.startRule()
 	}
 	title := span{text, "no chain"}
 	if i := m.selected(); i >= 0 {

@@ -132,6 +132,9 @@ func TestDesignElsewhere(t *testing.T) {
 				o.Empty = "no chains in chaintop.yaml (line 3, chains: []) · chaintop config example"
 			})
 		},
+		"first-run-120x40": func(t *testing.T) *Model {
+			return screen(t, firstRun(), 120, 40, func(o *Options) { o.Demo, o.Faults = true, []string{"kill"} })
+		},
 		"copy-80x24":  func(t *testing.T) *Model { m := screen(t, onThePlate(), 80, 24); press(m, "y"); return m },
 		"fault-80x24": func(t *testing.T) *Model { m := screen(t, firstRun(), 80, 24, withAll); press(m, "esc", "x"); return m },
 	} {

@@ -126,6 +126,10 @@ func TestStartHere(t *testing.T) {
 	if frame := seen(m); !containsAll(frame, "─ START HERE", "chaintop --config chaintop.yaml", "x inject a fault") || strings.Contains(frame, "\n WHY ") {
 		t.Errorf("no box:\n%s", frame)
 	}
+	big := screen(t, firstRun(), 120, 40, func(o *Options) { o.Demo = true })
+	if frame := seen(big); !containsAll(frame, "─ START HERE", "\n WHY ", "\n UPSTREAM", "─ EVENTS") {
+		t.Errorf("a large window has no room for card and box:\n%s", frame)
+	}
 	press(m, "esc")
 	if frame := seen(m); strings.Contains(frame, "START HERE") || !strings.Contains(frame, "\n WHY ") {
 		t.Errorf("esc leaves the box:\n%s", frame)

@@ -180,11 +180,10 @@ func (m *Model) arrange() {
 		m.help.top = max(0, min(m.help.top, len(m.helpLines(m.w))-m.helpRows()))
 	}
 	extra := m.bannerRows() + m.filterRows()
-	deep := m.mostUpstreams()
-	if m.starts() {
-		deep = -1
+	m.table = planChains(m.h, len(m.inst.Chains), m.mostUpstreams(), extra)
+	if m.starts() && !m.table.withStart() {
+		m.table = planChains(m.h, len(m.inst.Chains), -1, extra)
 	}
-	m.table = planChains(m.h, len(m.inst.Chains), deep, extra)
 	if m.view == viewEvents {
 		m.arrangeNews()
 	}

@@ -1,6 +1,12 @@
 package ui
 
-// starts says whether the box for newcomers stands in the card's place.
+// startRows is the lines of START HERE, its rule among them.
+const startRows = 6
+
+func (s scene) startRule() string { return s.rule("esc hides this", span{text, "START HERE"}) }
+
+// starts says whether the box for newcomers is shown: below the card, or in its
+// place where rows are few.
 func (m *Model) starts() bool { return m.o.Demo && !m.started }
 
 // startHere tells a newcomer what this is and how to see chains of their own. It
