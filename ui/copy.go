@@ -27,7 +27,9 @@ func copyMenu(m *Model) tea.Cmd {
 		copies("card", "its five lines", m.cardText(i)),
 		copies("evidence", "of its last probe, whole", strings.Join(evidenceText(c), "\n")),
 		copies("row as JSON", "heights and durations as numbers", m.rowJSON(i)),
-		copies("command", commandFor(name), commandFor(name)),
+	}
+	if m.o.Config != "" {
+		items = append(items, m.copiesCommand(name))
 	}
 	if m.view == viewChain && m.pick.upstream < len(c.Upstreams) {
 		u := c.Upstreams[m.pick.upstream].Name
@@ -55,8 +57,8 @@ func (m *Model) copyEvent() tea.Cmd {
 		copies("evidence", "everything that is known of it", strings.Join(whole, "\n")),
 		copies("event as JSON", "as a recording carries it", string(asJSON)),
 	}
-	if i := m.chainOfEvent(); i >= 0 {
-		items = append(items, copies("command", commandFor(m.keys[i]), commandFor(m.keys[i])))
+	if i := m.chainOfEvent(); i >= 0 && m.o.Config != "" {
+		items = append(items, m.copiesCommand(m.keys[i]))
 	}
 	return m.openMenu("Copy of "+l.line.Subject+" "+l.line.What, items...)
 }
@@ -183,9 +185,15 @@ func (m *Model) rowJSON(i int) string {
 	return string(b)
 }
 
-// commandFor is the command line that asks a chain what the screen asks.
-func commandFor(chain string) string {
-	return "chaintop probe --config chaintop.yaml " + quoted(chain)
+// copiesCommand is the item of the command line that asks a chain what the
+// screen asks.
+func (m *Model) copiesCommand(chain string) item {
+	cmd := commandFor(m.o.Config, chain)
+	return copies("command", cmd, cmd)
+}
+
+func commandFor(file, chain string) string {
+	return "chaintop probe --config " + quoted(file) + " " + quoted(chain)
 }
 
 // quoted is a word as a shell takes it.

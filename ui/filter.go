@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"chaintop/model"
 )
 
 // Bounds of a filter: what a hand types is far below them, and a paste is cut.
@@ -157,7 +159,7 @@ func parseTerm(word []glyph) (term, error) {
 	if i := plainAt(word, ':'); i >= 0 {
 		t.key, word = spell(word[:i]), word[i+1:]
 		if _, ok := howOf(t.key); !ok {
-			return t, halfTyped(fmt.Sprintf("no key %q, perhaps %s:", t.key, nearestKey(t.key)))
+			return t, halfTyped(noKey(t.key))
 		}
 	}
 	for {
@@ -215,36 +217,16 @@ func parseAge(s string) (time.Duration, error) {
 	return time.ParseDuration(s)
 }
 
-// nearestKey is the key that takes the fewest changes to get to.
-func nearestKey(s string) string {
-	best, least := filterKeys[0].name, 1<<30
-	for _, k := range filterKeys {
-		if d := distance(s, k.name); d < least {
-			best, least = k.name, d
-		}
+// noKey says that there is no such key, and which may have been meant.
+func noKey(key string) string {
+	names := make([]string, len(filterKeys))
+	for i, k := range filterKeys {
+		names[i] = k.name
 	}
-	return best
-}
-
-// distance is the single changes between two words (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	if near := model.Nearest(key, names); near != "" {
+		return fmt.Sprintf("no key %q, perhaps %s:", key, near)
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf("no key %q: %s", key, strings.Join(names, " "))
 }
 
 // subject is what a filter is held against: a chain, or an event.

@@ -305,7 +305,7 @@ func few() *model.Instance {
 // screen is a Model with a picture, at a size, at the moment of the night.
 func screen(t testing.TB, i *model.Instance, w, h int, change ...func(*Options)) *Model {
 	t.Helper()
-	o := Options{Sink: &sink{}, Who: "oncall", Mode: "local", Now: func() time.Time { return at }}
+	o := Options{Sink: &sink{}, Who: "oncall", Mode: "local", Config: "chaintop.yaml", Now: func() time.Time { return at }}
 	for _, c := range change {
 		c(&o)
 	}

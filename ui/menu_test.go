@@ -72,7 +72,7 @@ func TestCopy(t *testing.T) {
 // Names go into a command line as one word, whatever is in them.
 func TestCommandIsQuoted(t *testing.T) {
 	for name, want := range map[string]string{"a/b": "a/b", "": "''", "a b": "'a b'", "x;rm": "'x;rm'", "it's": `'it'\''s'`} {
-		if got := commandFor(name); got != "chaintop probe --config chaintop.yaml "+want {
+		if got := commandFor("chaintop.yaml", name); got != "chaintop probe --config chaintop.yaml "+want {
 			t.Errorf("%q: %s", name, got)
 		}
 	}
@@ -195,5 +195,15 @@ func TestEmptyTableSaysWhy(t *testing.T) {
 	m := screen(t, none, 80, 24, func(o *Options) { o.Empty = "no chains in chaintop.yaml (line 3, chains: [])" })
 	if !strings.Contains(seen(m), "no chains in chaintop.yaml (line 3") {
 		t.Error("an empty table does not say what it was told to")
+	}
+}
+
+// The file of --config goes into the copied command; without one there is none
+// to copy, for an address is nobody's to show.
+func TestNoFileNoCommand(t *testing.T) {
+	m := screen(t, night(), 80, 24, func(o *Options) { o.Config = "" })
+	press(m, "y")
+	if frame := seen(m); !strings.Contains(frame, "row as JSON") || strings.Contains(frame, "command") {
+		t.Errorf("the menu:\n%s", frame)
 	}
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Banner string      // a line above every view, such as DEMO; empty = none
 	Demo   bool        // the upstreams are simulated: a box says how to begin with one's own
 	Faults []string    // kinds of fault that the demo's upstreams take; empty = none can be asked for
+	Config string      // file the chains are of, for a command line one copies; empty = none, and none is offered
+	Light  bool        // the ground to begin with, until the terminal says what it has
 	Empty  string      // what a table without chains says; empty = "no chains"
 
 	Now     func() time.Time // the clock of ages and countdowns; nil = time.Now
@@ -91,7 +93,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{
 		o: o, ctx: context.Background(), session: rand.Text()[:8],
-		inst: &model.Instance{}, dark: true, depth: colorprofile.TrueColor,
+		inst: &model.Instance{}, dark: !o.Light, depth: colorprofile.TrueColor,
 		pick: pick{chain: -1}, binds: bindings(o), zone: time.UTC, search: newSearch(),
 	}
 	m.now = o.Now()

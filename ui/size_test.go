@@ -211,3 +211,15 @@ func poisoned(s string) *model.Instance {
 	}
 	return i
 }
+
+// A screen too small for a table once said that all was well: it read the
+// table's own order, and that was by name.
+func TestTooSmallShowsTheWorstWhateverTheTableShows(t *testing.T) {
+	m := screen(t, night(), 80, 24)
+	press(m, "s", "s", "S", "/", "s", "u", "i", "enter")
+	m.Update(tea.WindowSizeMsg{Width: 50, Height: 8})
+	frame := seen(m)
+	if !containsAll(frame, "✖ arbitrum/jsonrpc", "need attention") {
+		t.Errorf("the small screen:\n%s", frame)
+	}
+}

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"chaintop/model"
 )
@@ -46,25 +49,39 @@ func (s scene) smallState(sum summary) string {
 
 // smallRows appends n lines: chains that need attention, and how many are left.
 func (m *Model) smallRows(s scene, lines []string, n int) []string {
+	all := m.worstFirst()
 	bad := 0
-	for bad < len(m.order.rows) && m.order.class[m.order.rows[bad]] != model.ClassHealthy {
+	for bad < len(all) && m.order.class[all[bad]] != model.ClassHealthy {
 		bad++
 	}
-	rest := len(m.order.rows) - bad
+	rest := len(all) - bad
 	shown := min(bad, n)
 	if bad > n || rest > 0 && bad == n {
 		shown = max(n-1, 0)
 	}
 	sel := m.selected()
-	for _, i := range m.order.rows[:shown] {
+	for _, i := range all[:shown] {
 		lines = append(lines, s.smallRow(i, i == sel))
 	}
 	n -= shown
-	if n > 0 && len(m.order.rows) > shown {
+	if n > 0 && len(all) > shown {
 		lines = append(lines, s.plain(span{dim, smallRest(bad-shown, rest)}))
 		n--
 	}
 	return s.pad(lines, n)
+}
+
+// worstFirst is every chain by its class, whatever the table is sorted and
+// filtered by: where there is no room to say so, nothing is left out.
+func (m *Model) worstFirst() []int {
+	all := make([]int, len(m.inst.Chains))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return cmp.Or(cmp.Compare(m.order.class[a], m.order.class[b]), strings.Compare(m.keys[a], m.keys[b]))
+	})
+	return all
 }
 
 // smallRest says what has no line.

@@ -16,7 +16,7 @@ func (m *Model) startHere(s scene, lines []string, n int) []string {
 		return s.plain(span{text, "   "}, span{accent, cmd}, span{text, gapTo(width(cmd), 39)}, span{dim, says})
 	}
 	all := []string{
-		s.plain(span{text, " This is the demo, since nothing is configured. Yours:"}),
+		s.plain(span{text, " These chains are simulated. To watch yours:"}),
 		row("chaintop https://your-node …", "one address a chain"),
 		row("chaintop --config chaintop.yaml", "chaintop config example prints one"),
 		row("chaintop probe https://your-node", "asks once, says why, and exits"),

@@ -41,6 +41,7 @@ var palette = [roles]hue{
 // The backgrounds: of the selected row, and of a banner.
 var (
 	selectGround = hue{shade{"#303030", "236", ""}, shade{"#e4e4e4", "254", ""}}
+	selectText   = hue{shade{"#e4e4e4", "254", ""}, shade{"#1c1c1c", "234", ""}}
 	bannerGround = hue{shade{"#ffd75f", "221", "3"}, shade{"#875f00", "94", "3"}}
 )
 
@@ -63,6 +64,13 @@ func newTheme(dark bool, depth colorprofile.Profile, ascii bool) *theme {
 		}
 		if fg := palette[r].at(dark, depth); fg != "" {
 			plain, selected = plain.ForegroundColor(lipgloss.Color(fg)), selected.ForegroundColor(lipgloss.Color(fg))
+		}
+		if r == text || r == accent {
+			// The row has a ground of its own, and so its own letters: the
+			// terminal's may be those for another one.
+			if fg := selectText.at(dark, depth); fg != "" {
+				selected = selected.ForegroundColor(lipgloss.Color(fg))
+			}
 		}
 		if r == banner {
 			plain = ground(plain, bannerGround.at(dark, depth))

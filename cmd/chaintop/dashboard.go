@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -118,8 +119,15 @@ func screenOf(c *core.Core, s streams, w *watch, f screenFlags, d shown) ui.Opti
 	return ui.Options{
 		Source: c.Log(), Sink: c, Who: userName(), Mode: "local", Banner: d.banner, Now: c.Now,
 		NoColor: s.env("NO_COLOR") != "", ASCII: f.ascii || poorTerminal(s),
-		Demo: d.demo, Faults: d.faults, Empty: w.empty,
+		Demo: d.demo, Faults: d.faults, Empty: w.empty, Config: f.config, Light: lightGround(s),
 	}
+}
+
+// lightGround is what the environment says of the terminal's ground: some
+// terminals put their colours into COLORFGBG, and do not answer when asked.
+func lightGround(s streams) bool {
+	said := s.env("COLORFGBG")
+	return strings.HasSuffix(said, ";7") || strings.HasSuffix(said, ";15")
 }
 
 // poorTerminal says whether the terminal cannot be trusted with more than
