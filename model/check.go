@@ -48,7 +48,7 @@ func (d *decider) launch(k Checks) {
 		d.effects = append(d.effects, EffectTry{
 			Chain: d.n, Upstream: c.Upstream, Stamp: c.Stamp,
 			Timeout: d.c.Settings.CheckTimeout,
-			Ask:     d.c.Upstreams[c.Upstream].questions(d.now),
+			Ask:     d.c.Upstreams[c.Upstream].questions(d.now, d.c.Settings.CheckInterval),
 		})
 	}
 }

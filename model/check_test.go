@@ -388,7 +388,7 @@ func TestWhatFactsBroughtStaysUntilTheyAreAskedAgain(t *testing.T) {
 func TestFactsAreAskedWhenDue(t *testing.T) {
 	u := &Upstream{}
 	all := Questions{AskChainID, AskSyncing, AskBlock, AskSafe, AskFinalized, AskPeers, AskClient}
-	if got := u.questions(epoch0); !slices.Equal(got, all) {
+	if got := u.questions(epoch0, time.Minute); !slices.Equal(got, all) {
 		t.Errorf("at first: %v", got)
 	}
 	u.State.Facts.take(Facts{
@@ -404,12 +404,17 @@ func TestFactsAreAskedWhenDue(t *testing.T) {
 		{time.Minute, Questions{AskSyncing, AskBlock, AskSafe}},
 		{10 * time.Minute, all},
 	} {
-		if got := u.questions(epoch0.Add(tt.after)); !slices.Equal(got, tt.want) {
+		if got := u.questions(epoch0.Add(tt.after), time.Minute); !slices.Equal(got, tt.want) {
 			t.Errorf("after %v: %v, want %v", tt.after, got, tt.want)
 		}
 	}
 	u.State.Recovered = epoch0.Add(time.Second)
-	if got := u.questions(epoch0.Add(2 * time.Second)); !slices.Equal(got, all) {
+	if got := u.questions(epoch0.Add(2*time.Second), 5*time.Second); !slices.Equal(got, all) {
 		t.Errorf("after a recovery: %v", got)
+	}
+	// Checks every 5s have time for two facts at a time.
+	u.State.Recovered = time.Time{}
+	if got := u.questions(epoch0.Add(time.Minute), 5*time.Second); !slices.Equal(got, Questions{AskSyncing, AskBlock}) {
+		t.Errorf("by quick checks: %v", got)
 	}
 }

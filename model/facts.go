@@ -108,7 +108,9 @@ const (
 
 // questions is what to ask u beside the head at now: the identity first of
 // all, then every 10 minutes and after each recovery; the rest by its pace.
-func (u *Upstream) questions(now time.Time) Questions {
+// Everything at first; later a few at a time, as many as the pace of the checks
+// needs, so that two connections are enough.
+func (u *Upstream) questions(now time.Time, checks time.Duration) Questions {
 	f, recovered := &u.State.Facts, u.State.Recovered
 	var qs Questions
 	due := func(q Question, know Know, at time.Time, every time.Duration) {
@@ -130,5 +132,9 @@ func (u *Upstream) questions(now time.Time) Questions {
 	due(AskFinalized, f.Finalized.Know, f.Finalized.At, factsMinute)
 	due(AskPeers, f.Peers.Know, f.Peers.At, factsMinute)
 	due(AskClient, f.Client.Know, f.Client.At, factsRarely)
+	const all = 7
+	if most := max(2, int(all*checks/factsOften)); len(qs) < all && len(qs) > most {
+		qs = qs[:most]
+	}
 	return qs
 }

@@ -120,7 +120,7 @@ func (d *decider) fly(f Flight) {
 	d.effects = append(d.effects, EffectTry{
 		Chain: d.n, Upstream: f.Upstream, Probe: d.c.Probe.ID, N: f.N, Stamp: f.Stamp,
 		Delay: f.Start.Sub(f.Stamp), Timeout: d.c.Settings.Timeout,
-		Ask: d.c.Upstreams[f.Upstream].questions(d.now),
+		Ask: d.c.Upstreams[f.Upstream].questions(d.now, d.c.Settings.CheckInterval),
 	})
 }
 

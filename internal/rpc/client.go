@@ -18,8 +18,9 @@ import (
 // DefaultMaxBody bounds an answer's body after inflation (SPEC X3).
 const DefaultMaxBody = 1 << 20
 
-// defaultMaxIdle bounds the connections a Client keeps.
-const defaultMaxIdle = 16
+// defaultMaxIdle bounds the connections a Client keeps: one for the head and one
+// beside it. At 37 to 56 KiB each, more would be most of the memory of a fleet.
+const defaultMaxIdle = 2
 
 // Options are how an upstream is reached. The zero value is the default.
 type Options struct {
@@ -33,7 +34,7 @@ type Options struct {
 	RootCAs *x509.CertPool
 	// MaxBody bounds a body in bytes, after inflation; 0 is DefaultMaxBody.
 	MaxBody int64
-	// MaxIdle bounds the connections that are kept; 0 is 16.
+	// MaxIdle bounds the connections that are kept; 0 is 2.
 	MaxIdle int
 }
 
