@@ -103,7 +103,7 @@ func (d *decider) observe(in TryDone) {
 // brought. Those of an older one are late, and change nothing.
 func (d *decider) factsDone(in FactsDone) {
 	u := d.c.upstream(in.Upstream)
-	if u == nil || in.Told.Asked == 0 || !in.Stamp.Equal(u.State.HeadRound) {
+	if u == nil || in.Told.Asked == 0 || !in.Stamp.Equal(u.State.Answered) {
 		return
 	}
 	was, k := u.State, d.c.Checks

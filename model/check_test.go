@@ -184,6 +184,28 @@ func TestLagIsOfOneRoundAgainstACorroboratedTip(t *testing.T) {
 	}
 }
 
+// A probe that was answered between two checks of a round once took its
+// upstream out of that round: its lag was unknown until the next.
+func TestProbeDuringARoundTakesNobodyOut(t *testing.T) {
+	w := newWorld(t, testChain("x", primaries("a", "b")...))
+	w.in(Command{At: w.now, Op: OpProbe, Chains: []int{0}})
+	w.now = w.chain().Checks.Due
+	w.in(Due{At: w.now})
+	w.answer(w.take(false), head(100), time.Millisecond)
+	probe := w.take(true)
+	w.now = w.now.Add(time.Millisecond)
+	w.in(TryDone{Upstream: 0, Probe: probe.Probe, N: 1, Stamp: probe.Stamp, Started: probe.Stamp, Ended: w.now, Outcome: head(101)})
+	w.answer(w.take(false), head(98), 5*time.Millisecond)
+	if tip := w.chain().Checks.Tip; tip.Value != 100 {
+		t.Errorf("tip %+v, want the round's 100", tip)
+	}
+	for i, want := range []int64{0, 2} {
+		if lag := w.chain().Upstreams[i].State.Lag; lag != (Lag{true, want}) {
+			t.Errorf("upstream %d: lag %+v, want %d", i, lag, want)
+		}
+	}
+}
+
 func TestAnotherChainsHeadIsNoTip(t *testing.T) {
 	c := testChain("x", primaries("a", "b", "c")...)
 	c.ExpectID = "1"
@@ -371,7 +393,7 @@ func TestWhatFactsBroughtStaysUntilTheyAreAskedAgain(t *testing.T) {
 	w := newWorld(t, testChain("x", primaries("a")...))
 	tell := func(fs ...Finding) {
 		s := w.chain().Upstreams[0].State
-		w.in(FactsDone{At: w.now, Stamp: s.HeadRound, Told: Told{Findings: FindingSet(fs...), Asked: 1}})
+		w.in(FactsDone{At: w.now, Stamp: s.Answered, Told: Told{Findings: FindingSet(fs...), Asked: 1}})
 	}
 	w.round(head(5))
 	tell(RateLimited)

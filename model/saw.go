@@ -127,7 +127,10 @@ func (c *Chain) takeHead(s *UpstreamState, in TryDone) {
 	if was := c.Upstreams[in.Upstream].State.Facts.Head; !was.Known() || was.Value != head {
 		s.HeadSince = now
 	}
-	s.HeadRound = in.Stamp
+	s.Answered = in.Stamp
+	if in.Probe == 0 { // a probe's answer, between two of a round, is of no round
+		s.HeadRound, s.RoundHead = in.Stamp, head
+	}
 
 	switch fell := s.HighHead > head && s.HighHead-head > c.Settings.MaxLag; {
 	case !fell:
@@ -178,7 +181,7 @@ func (c *Chain) compare(k *Checks, last moved, now time.Time) ([]moved, time.Tim
 			all[i] = last
 		}
 		if s := &all[i].is; s.inRound(k.Round) {
-			heads = append(heads, s.Facts.Head.Value)
+			heads = append(heads, s.RoundHead)
 		}
 	}
 	k.Tip, k.TipBy = Fact[uint64]{}, nil
@@ -193,7 +196,7 @@ func (c *Chain) compare(k *Checks, last moved, now time.Time) ([]moved, time.Tim
 			continue
 		}
 		if k.Tip.Known() {
-			s.Lag = Lag{Known: true, Blocks: lag(k.Tip.Value, s.Facts.Head.Value)}
+			s.Lag = Lag{Known: true, Blocks: lag(k.Tip.Value, s.RoundHead)}
 			if s.Lag.Blocks <= 0 {
 				k.TipBy = append(k.TipBy, i)
 			}
@@ -203,9 +206,9 @@ func (c *Chain) compare(k *Checks, last moved, now time.Time) ([]moved, time.Tim
 	return all, halted(all)
 }
 
-// inRound says whether the head is of that round, and of this chain.
+// inRound says whether it said a head in that round, of this chain.
 func (s *UpstreamState) inRound(round time.Time) bool {
-	return s.HeadRound.Equal(round) && s.Facts.Head.Known() && !s.Findings.Has(WrongChain)
+	return !round.IsZero() && s.HeadRound.Equal(round) && !s.Findings.Has(WrongChain)
 }
 
 // lag is tip - head, within what an int64 holds: a rogue head may be any number.

@@ -30,7 +30,9 @@ type UpstreamState struct {
 
 	Facts     Facts     `json:"facts"`
 	HeadSince time.Time `json:"head_since,omitzero"` // when this height was new: first seen here, corrected by the header
-	HeadRound time.Time `json:"head_round,omitzero"` // start of the try that said the head
+	Answered  time.Time `json:"answered,omitzero"`   // stamp of the newest try that said a head
+	HeadRound time.Time `json:"head_round,omitzero"` // stamp of the newest check that said one
+	RoundHead uint64    `json:"round_head"`          // and which
 	HighHead  uint64    `json:"high_head,omitempty"` // the highest it said, until a regression is accepted
 	Regressed time.Time `json:"regressed,omitzero"`  // when it fell below HighHead
 	Lag       Lag       `json:"lag,omitzero"`
