@@ -189,3 +189,13 @@ func (c *Chain) Head() Fact[uint64] {
 	}
 	return head
 }
+
+// Fresh says whether a head is known and young enough to stand without its age:
+// said within the last three rounds of checks.
+func (c *Chain) Fresh(head Fact[uint64], now time.Time) bool {
+	limit := 3*c.Settings.CheckInterval + c.Settings.CheckTimeout
+	if limit <= 0 {
+		limit = 30 * time.Second
+	}
+	return head.Known() && now.Sub(head.At) <= limit
+}

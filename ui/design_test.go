@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -173,4 +174,13 @@ func TestMarks(t *testing.T) {
 	}
 	fmt.Fprintf(&b, " %s     %-24s %s      dim\n", markAway, "lost, ended", ascii(markAway))
 	golden.RequireEqual(t, b.String())
+}
+
+// The plate's picture, for those who print it without a screen.
+func TestPlateAsJSON(t *testing.T) {
+	b, err := json.Marshal(onThePlate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.RequireEqual(t, b)
 }

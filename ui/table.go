@@ -199,10 +199,10 @@ func (s scene) numbers(chain *model.Chain, c columns) {
 	p := s.pen
 	u := servingUpstream(chain)
 	head, age, lag, p50 := unknownValue, unknownValue, unknownValue, unknownValue
-	if h := chain.Head(); fresh(chain, h, s.now) {
+	if h := chain.Head(); chain.Fresh(h, s.now) {
 		head = heightIn(h.Value, c.head)
 	}
-	if u != nil && fresh(chain, u.State.Facts.Head, s.now) {
+	if u != nil && chain.Fresh(u.State.Facts.Head, s.now) {
 		if !u.State.HeadSince.IsZero() {
 			age = model.Age(s.now.Sub(u.State.HeadSince))
 		}
@@ -238,16 +238,6 @@ func servingUpstream(c *model.Chain) *model.Upstream {
 		return &c.Upstreams[i]
 	}
 	return nil
-}
-
-// fresh says whether a head is known and young enough to stand in a table
-// without its age: said within the last three rounds of checks.
-func fresh(c *model.Chain, head model.Fact[uint64], now time.Time) bool {
-	limit := 3*c.Settings.CheckInterval + c.Settings.CheckTimeout
-	if limit <= 0 {
-		limit = 30 * time.Second
-	}
-	return head.Known() && now.Sub(head.At) <= limit
 }
 
 // heightIn is a height in at most w cells: a number is never cut, it is rounded.

@@ -131,13 +131,14 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 		p.add("took", model.Took(b.Probe.Ended.Sub(b.Probe.Started)))
 		p.add("trigger", b.Probe.Trigger)
 		p.add("next", model.Countdown(b.State.Next.At, e.At))
-		p.add("why", d.Why.Short)
+		p.add("why", plainWhy(c, e.At))
 		p.add("whose", strings.TrimPrefix(d.Whose.ID, "whose."))
 		return "probe", p
 	case model.ChainChanged:
 		if b.What == model.ChangeHealth {
 			p.add("from", b.From)
 			p.add("to", b.State.Health)
+			p.add("why", plainWhy(c, e.At))
 			return "health", p
 		}
 	case model.UpstreamChanged:
@@ -149,6 +150,11 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 			p.add("from", b.From)
 			p.add("to", b.State.Health)
 			return "upstream", p
+		}
+		if h := b.State.Hold; b.What == model.ChangeHeld {
+			l, _ := model.Describe(i, e)
+			p.add("for", model.Countdown(h.Until, h.From))
+			p.add("why", l.Detail)
 		}
 		p.add("findings", strings.Join(b.State.Findings.Words(), ","))
 		return string(b.What), p
@@ -166,9 +172,14 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 	if !ok {
 		return "", ""
 	}
-	p.add("what", l.What)
-	p.add("why", l.Detail)
-	return "schedule", p
+	if b, is := e.Body.(model.ChainChanged); is {
+		if b.What == model.ChangeNext || b.What == model.ChangeHeard {
+			p.add("in", model.Countdown(b.State.Next.At, e.At))
+		}
+		p.add("why", l.Detail)
+		return string(b.What), p
+	}
+	return "", ""
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

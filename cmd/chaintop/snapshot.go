@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -56,9 +59,9 @@ func writeSnapshot(out io.Writer, i *model.Instance, now time.Time) error {
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(tw, "CHAIN\tHEALTH\tVERDICT\tWHY\tNEXT\tHEAD\tLAG\tSERVING") // Flush tells
-	for _, c := range i.Chains {
+	for _, c := range problemsFirst(i, now) {
 		head, lag := "-", "-"
-		if h := c.Head(); h.Known() {
+		if h := c.Head(); c.Fresh(h, now) {
 			head = strconv.FormatUint(h.Value, 10)
 		}
 		if u := c.Serving.Upstream; u >= 0 && u < len(c.Upstreams) && c.Upstreams[u].State.Lag.Known {
@@ -68,6 +71,15 @@ func writeSnapshot(out io.Writer, i *model.Instance, now time.Time) error {
 			plainWhy(c, now), plainNext(c, now), head, lag, plainServing(c, now))
 	}
 	return tw.Flush()
+}
+
+// problemsFirst is the chains as a screen sorts them.
+func problemsFirst(i *model.Instance, now time.Time) []*model.Chain {
+	chains := slices.Clone(i.Chains)
+	slices.SortStableFunc(chains, func(a, b *model.Chain) int {
+		return cmp.Or(cmp.Compare(model.ClassOf(a, i.Policy, now), model.ClassOf(b, i.Policy, now)), strings.Compare(a.Key(), b.Key()))
+	})
+	return chains
 }
 
 func plainNext(c *model.Chain, now time.Time) string {
