@@ -92,7 +92,7 @@ func show(ctx context.Context, s streams, w *watch, f screenFlags, d shown) erro
 		return err
 	}
 	defer closeLog()
-	c, err := core.New(core.Options{Instance: w.instance, Prober: w.prober, Logger: logger, Fault: d.fault})
+	c, err := core.New(core.Options{Instance: w.instance, Prober: w.targets, Logger: logger, Fault: d.fault})
 	if err != nil {
 		return err
 	}

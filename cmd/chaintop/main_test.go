@@ -230,8 +230,8 @@ func (burstingProber) Try(context.Context, int, int) (model.Outcome, error) {
 type tellingProber struct{ w *watch }
 
 func (p tellingProber) Try(ctx context.Context, chain, upstream int) (model.Outcome, error) {
-	o, err := p.w.prober.Try(ctx, chain, upstream)
-	panic(fmt.Sprintf("a bug with %v %+v %#v %v %v", p.w, *p.w, p.w.clients, o, err))
+	o, err := p.w.targets.Try(ctx, chain, upstream)
+	panic(fmt.Sprintf("a bug with %v %+v %#v %v %v", p.w, *p.w, p.w.targets, o, err))
 }
 
 func (tellingProber) Facts(context.Context, int, int, model.Questions) (model.Told, error) {

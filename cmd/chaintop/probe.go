@@ -65,6 +65,9 @@ func (t *targetFlags) watch(cmd *cobra.Command, args []string, name string) (*wa
 	if w, err = watchFile(t.config); err != nil {
 		return nil, err
 	}
+	if len(w.instance.Chains) == 0 {
+		return nil, usage("%s: %s", name, w.empty)
+	}
 	for _, c := range w.instance.Chains {
 		if cmd.Flags().Changed("tries") {
 			c.Settings.Tries = t.tries
@@ -148,7 +151,7 @@ same time, prints verdicts and evidence, and exits: 0 healthy, 1 unreachable,
 }
 
 func probeOnce(ctx context.Context, s streams, w *watch, output string) error {
-	picture, err := core.Once(ctx, w.instance, w.prober)
+	picture, err := core.Once(ctx, w.instance, w.targets)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return crash(s.err, err, err)
 	}

@@ -39,7 +39,7 @@ func serve(ctx context.Context, s streams, file string) error {
 		return err
 	}
 	defer closeLog()
-	c, err := core.New(core.Options{Instance: w.instance, Prober: w.prober, Logger: logger})
+	c, err := core.New(core.Options{Instance: w.instance, Prober: w.targets, Logger: logger})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func waitCommand(s streams) *cobra.Command {
 }
 
 func wait(ctx context.Context, s streams, w *watch, timeout time.Duration) error {
-	c, err := core.New(core.Options{Instance: w.instance, Prober: w.prober})
+	c, err := core.New(core.Options{Instance: w.instance, Prober: w.targets})
 	if err != nil {
 		return err
 	}

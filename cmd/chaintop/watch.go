@@ -10,7 +10,6 @@ import (
 	promconfig "github.com/prometheus/common/config"
 
 	"chaintop/internal/config"
-	"chaintop/internal/core"
 	"chaintop/internal/probe"
 	"chaintop/internal/rpc"
 	"chaintop/model"
@@ -20,8 +19,7 @@ import (
 // each upstream. Nothing is dialed before a core runs.
 type watch struct {
 	instance model.Instance
-	prober   core.Prober
-	clients  []*rpc.Client
+	targets  probe.Set // by chain and upstream of the instance
 	log      config.Log
 	empty    string // what an empty table says
 }
@@ -36,31 +34,25 @@ type endpoint struct {
 // wire makes a client of every endpoint of the instance's chains.
 func wire(instance model.Instance, endpoints [][]endpoint) (*watch, error) {
 	w := &watch{instance: instance}
-	var targets probe.Set
 	for c, row := range endpoints {
 		var ts []probe.Target
 		for _, e := range row {
 			client, err := rpc.NewClient(e.url, rpc.Options{HTTP: e.http})
 			if err != nil {
+				probe.Set{ts}.Close()
 				w.Close()
 				return nil, usage("%s: %v", e.at, err)
 			}
-			w.clients = append(w.clients, client)
 			ts = append(ts, probe.Target{Family: instance.Chains[c].Family, Client: client})
 		}
-		targets = append(targets, ts)
+		w.targets = append(w.targets, ts)
 	}
 	w.instance.Epoch = epoch()
-	w.prober = targets
 	return w, nil
 }
 
 // Close ends the connections.
-func (w *watch) Close() {
-	for _, c := range w.clients {
-		c.Close()
-	}
-}
+func (w *watch) Close() { w.targets.Close() }
 
 // asked is what URLs on a command line are watched as.
 type asked struct {
@@ -171,15 +163,16 @@ func (w *watch) only(names []string) error {
 		}
 		keep[found] = true
 	}
-	targets, _ := w.prober.(probe.Set)
 	var chains []*model.Chain
-	var kept probe.Set
+	var targets probe.Set
 	for n, c := range w.instance.Chains {
 		if keep[n] {
-			chains, kept = append(chains, c), append(kept, targets[n])
+			chains, targets = append(chains, c), append(targets, w.targets[n])
+		} else {
+			w.targets[n : n+1].Close()
 		}
 	}
-	w.instance.Chains, w.prober = chains, kept
+	w.instance.Chains, w.targets = chains, targets
 	return nil
 }
 
