@@ -185,6 +185,7 @@ type Check struct {
 	Upstream int       `json:"upstream"`
 	Stamp    time.Time `json:"stamp"` // taken when it starts (U3)
 	Trigger  Trigger   `json:"trigger"`
+	Who      string    `json:"who,omitempty"` // who asked for it
 }
 
 // Flies says whether a check of upstream u is in flight.

@@ -26,14 +26,14 @@ func (d *decider) round() {
 	d.launch(k)
 }
 
-// check starts a check of one upstream now, unless one is in flight or it is
-// held.
-func (d *decider) check(trigger Trigger, i int) {
+// check starts a check of one upstream now, unless one is in flight. A held one
+// is checked only when somebody asks.
+func (d *decider) check(trigger Trigger, i int, who string) {
 	k := d.c.Checks
-	if k.Flies(i) || d.c.Upstreams[i].State.Hold.Held(d.now) {
+	if u := d.c.upstream(i); u == nil || k.Flies(i) || (u.State.Hold.Held(d.now) && trigger != TriggerManual) {
 		return
 	}
-	k.Flying = append(slices.Clone(k.Flying), Check{Upstream: i, Stamp: d.now, Trigger: trigger})
+	k.Flying = append(slices.Clone(k.Flying), Check{Upstream: i, Stamp: d.now, Trigger: trigger, Who: who})
 	d.launch(k)
 }
 
@@ -62,7 +62,7 @@ func (d *decider) checkDone(in TryDone) {
 	if at < 0 {
 		return
 	}
-	trigger := k.Flying[at].Trigger
+	check := k.Flying[at]
 	k.Flying = slices.Delete(slices.Clone(k.Flying), at, at+1)
 
 	was := d.c.Upstreams[in.Upstream].State
@@ -70,7 +70,7 @@ func (d *decider) checkDone(in TryDone) {
 	if in.Outcome.Kind != NoOutcome {
 		is = d.c.saw(in.Upstream, in)
 		is.Last = Last{
-			At: d.now, Trigger: trigger, Kind: in.Outcome.Kind, Reason: in.Outcome.Reason,
+			At: d.now, Trigger: check.Trigger, Kind: in.Outcome.Kind, Reason: in.Outcome.Reason,
 			Evidence: in.Outcome.Evidence, Findings: in.Outcome.Findings, Took: in.Outcome.Took,
 		}
 		d.c.record(&is, in)
@@ -81,6 +81,9 @@ func (d *decider) checkDone(in TryDone) {
 		moved, halted = d.c.compare(&k, moved[0], d.now)
 	}
 	d.read(k, in, moved)
+	if check.Trigger == TriggerManual && in.Outcome.Kind != NoOutcome {
+		d.emit(check.Who, UpstreamChanged{Upstream: in.Upstream, What: ChangeChecked, From: was.Health, State: d.c.Upstreams[in.Upstream].State})
+	}
 	d.halt(halted)
 	d.hurry(in, was.Health)
 }

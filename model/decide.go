@@ -79,6 +79,8 @@ func (i *Instance) command(in Command) ([]Event, []Effect) {
 	switch in.Op {
 	case OpProbe:
 		events, effects = i.probe(in, &done)
+	case OpCheck:
+		events, effects = i.check(in, &done)
 	case OpFault:
 		effects = i.fault(in, &done)
 	default:
@@ -114,14 +116,33 @@ func (i *Instance) probe(in Command, done *CommandDone) (events []Event, effects
 	return events, effects
 }
 
+// check starts a check of one upstream, held or not, or joins the one in flight.
+func (i *Instance) check(in Command, done *CommandDone) ([]Event, []Effect) {
+	done.Upstream = in.Upstream
+	if !i.names(in) {
+		done.Answer = "refused: no such upstream"
+		return nil, nil
+	}
+	if i.Chains[in.Chains[0]].Checks.Flies(in.Upstream) {
+		done.Joined = 1
+		return nil, nil
+	}
+	return i.chain(in.Chains[0], in)
+}
+
+// names says whether a command names one upstream there is.
+func (i *Instance) names(in Command) bool {
+	return len(in.Chains) == 1 && in.Chains[0] >= 0 && in.Chains[0] < len(i.Chains) &&
+		i.Chains[in.Chains[0]].upstream(in.Upstream) != nil
+}
+
 // fault passes a fault on to the demo. Nothing but a demo takes one.
 func (i *Instance) fault(in Command, done *CommandDone) []Effect {
 	done.Upstream, done.Kind = in.Upstream, in.Kind
 	switch {
 	case !i.Demo:
 		done.Answer = "refused: this is not a demo"
-	case len(in.Chains) != 1 || in.Chains[0] < 0 || in.Chains[0] >= len(i.Chains),
-		i.Chains[in.Chains[0]].upstream(in.Upstream) == nil:
+	case !i.names(in):
 		done.Answer = "refused: no such upstream"
 	default:
 		return []Effect{EffectFault{Chain: in.Chains[0], Upstream: in.Upstream, Kind: in.Kind}}
@@ -189,7 +210,10 @@ func (d *decider) decide(in Input) {
 	case Traffic:
 		d.traffic(in)
 	case Command:
-		if d.c.Probe == nil {
+		switch {
+		case in.Op == OpCheck:
+			d.check(TriggerManual, in.Upstream, in.Who)
+		case in.Op == OpProbe && d.c.Probe == nil:
 			d.startProbe(TriggerManual, in.Who)
 		}
 	}

@@ -130,18 +130,20 @@ func (i *Instance) targets(b CommandDone) string {
 	if len(b.Chains) > 1 || n < 0 || n >= len(i.Chains) {
 		return plural(len(b.Chains), "chain")
 	}
-	if b.Op == OpFault {
+	if b.Op == OpFault || b.Op == OpCheck {
 		name := "?"
 		if u := i.Chains[n].upstream(b.Upstream); u != nil {
 			name = u.Name
 		}
-		return i.Chains[n].Key() + ":" + name + " " + b.Kind
+		return strings.TrimSpace(i.Chains[n].Key() + ":" + name + " " + b.Kind)
 	}
 	return i.Chains[n].Key()
 }
 
 func (b CommandDone) outcome() string {
 	switch {
+	case b.Answer == "accepted" && b.Op == OpCheck && b.Joined > 0:
+		return "joined its check, in flight"
 	case b.Answer != "accepted" || len(b.Probes) == 0:
 		return b.Answer
 	case len(b.Probes) == 1 && b.Joined == 1:
@@ -226,7 +228,7 @@ func (l *Line) ofChain(c *Chain, b ChainChanged) bool {
 		l.Detail = "every head is old, the newest " + Age(l.At.Sub(b.State.Halted)) + " · no failover"
 	case ChangeMoving:
 		l.Sign, l.What, l.Detail = SignHealthy, "moving", "heads move again"
-	case ChangeFindings, ChangeHeld, ChangeReleased:
+	case ChangeFindings, ChangeHeld, ChangeReleased, ChangeChecked:
 		return false
 	}
 	return true
@@ -254,6 +256,9 @@ func (l *Line) ofUpstream(b UpstreamChanged) {
 		l.Sign, l.What, l.Detail = SignHeld, "held "+Countdown(s.Hold.Until, s.Hold.From), s.Hold.words()
 	case ChangeReleased:
 		l.What, l.Detail = "hold over", "it may be asked again"
+	case ChangeChecked:
+		l.Sign, l.What = s.Health.Sign(), "checked"
+		l.Detail = fmt.Sprintf("%s in %s · %s, streak %d", s.Last.evidence(), Took(s.Last.Took), s.Health.mark(), s.Streak)
 	case ChangeNext, ChangeHeard, ChangeHalted, ChangeMoving:
 	}
 }

@@ -81,7 +81,7 @@ type (
 		Probes []uint64 `json:"probes,omitempty"` // by Chains; of all chains, in order, when empty
 		Joined int      `json:"joined"`           // how many were in flight already (H4)
 
-		Upstream int    `json:"upstream,omitempty"` // of a fault
+		Upstream int    `json:"upstream,omitempty"` // of a check or a fault
 		Kind     string `json:"kind,omitempty"`     // of a fault
 	}
 )
@@ -122,6 +122,7 @@ const (
 	ChangeFindings Change = "findings" // findings came or went
 	ChangeHeld     Change = "held"     // a rate limit asked for a pause
 	ChangeReleased Change = "released" // the pause is over
+	ChangeChecked  Change = "checked"  // a check asked for by hand ended (U5)
 )
 
 func (Started) kind() EventKind         { return "started" }

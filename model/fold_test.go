@@ -66,7 +66,8 @@ func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) I
 	case kind == 6:
 		return Traffic{At: now, Chain: chain, NoAnswer: rapid.Bool().Draw(t, "silent")}
 	case kind == 7:
-		return Command{At: now, ID: "c", Op: OpProbe, Chains: []int{chain}, Who: "oncall"}
+		op := rapid.SampledFrom([]Op{OpProbe, OpCheck}).Draw(t, "op")
+		return Command{At: now, ID: "c", Op: op, Chains: []int{chain}, Upstream: rapid.IntRange(0, 4).Draw(t, "of"), Who: "oncall"}
 	}
 	heard := time.Time{}
 	if rapid.Bool().Draw(t, "heard") {

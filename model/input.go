@@ -66,7 +66,7 @@ type Command struct {
 	Chains []int // indexes; empty = all
 	Who    string
 
-	Upstream int    // of OpFault: index in the chain
+	Upstream int    // of OpCheck and OpFault: index in the chain
 	Kind     string // of OpFault: what to inject
 }
 
@@ -76,6 +76,7 @@ type Op string
 // The operations.
 const (
 	OpProbe Op = "probe" // probe chains now, or join a probe in flight (H4)
+	OpCheck Op = "check" // check one upstream now, or join its check in flight
 	OpFault Op = "fault" // in the demo: inject a fault into a simulated upstream, or heal it
 )
 

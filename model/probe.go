@@ -147,7 +147,7 @@ func (d *decider) tryDone(in TryDone) {
 	}
 	d.emit("", TryEnded{Probe: p.ID, Try: try, Made: after.Made, Flight: flight, Asked: in.Outcome.Asked})
 	if in.Outcome.Kind == NoAnswer {
-		d.check(TriggerTry, in.Upstream)
+		d.check(TriggerTry, in.Upstream, "")
 	}
 	if flight.N == 0 {
 		d.endProbe()

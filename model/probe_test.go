@@ -325,6 +325,35 @@ func TestCommandForNothingIsRefused(t *testing.T) {
 	}
 }
 
+// U5: a check asked for by hand leaves a line, also when nothing turned, and is
+// made although the upstream is held.
+func TestManualCheck(t *testing.T) {
+	w := newWorld(t, testChain("x", primaries("a", "b")...))
+	w.probe(limited(time.Hour), head(1))
+	ask := func(upstream int) string {
+		events := w.in(Command{At: w.now, ID: "1", Op: OpCheck, Chains: []int{0}, Upstream: upstream, Who: "ann"})
+		l, _ := Describe(&w.inst, events[len(events)-1])
+		return l.Detail
+	}
+	if got := ask(0); got != "x/jsonrpc:a → accepted" || len(w.air) != 1 {
+		t.Fatalf("%q, %d in the air", got, len(w.air))
+	}
+	if got := ask(0); got != "x/jsonrpc:a → joined its check, in flight" || len(w.air) != 1 {
+		t.Errorf("%q, %d in the air", got, len(w.air))
+	}
+	events := w.answer(w.take(false), noAnswer(ReasonRefused), time.Millisecond)
+	checked, ok := find[UpstreamChanged](events)
+	if !ok || checked.What != ChangeChecked || checked.State.Streak != 1 || w.chain().State.Health != Healthy {
+		t.Errorf("%+v", events)
+	}
+	if l, _ := Describe(&w.inst, events[1]); l.What != "checked" || l.Detail != "refused in 1.0ms · ◌ unknown, streak 1" || events[1].Who != "ann" {
+		t.Errorf("%+v by %q", l, events[1].Who)
+	}
+	if got := ask(2); got != "x/jsonrpc:? → refused: no such upstream" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestFaultsAreTheDemosOnly(t *testing.T) {
 	w := newWorld(t, testChain("x", primaries("a", "b")...))
 	ask := func(chains []int, upstream int) (string, []Effect) {

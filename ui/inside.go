@@ -179,3 +179,13 @@ func (s scene) upstreamFacts(c *model.Chain, u *model.Upstream) [][]span {
 	}
 	return lines
 }
+
+// checkOne asks for a check of the upstream that is open.
+func checkOne(m *Model) tea.Cmd {
+	c := m.chain()
+	if c == nil || m.pick.upstream >= len(c.Upstreams) {
+		return nil
+	}
+	cmd := model.Command{Op: model.OpCheck, Chains: []int{m.selected()}, Upstream: m.pick.upstream}
+	return m.send(cmd, "check "+c.Upstreams[m.pick.upstream].Name)
+}

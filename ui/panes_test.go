@@ -163,3 +163,25 @@ func TestClicksInUpstreams(t *testing.T) {
 		t.Error("a second click does not open it")
 	}
 }
+
+// p asks what is open: the chain, or the one upstream.
+func TestProbeKeyChecksAnOpenUpstream(t *testing.T) {
+	s := &sink{}
+	m := screen(t, night(), 120, 40, func(o *Options) { o.Sink = s })
+	run := func(cmd tea.Cmd) model.Command {
+		t.Helper()
+		if cmd == nil {
+			t.Fatal("p did nothing")
+		}
+		cmd()
+		return s.sent[len(s.sent)-1]
+	}
+	press(m, "enter")
+	if c := run(press(m, "p")); c.Op != model.OpProbe {
+		t.Errorf("in Chain p sends %+v", c)
+	}
+	press(m, "down", "enter")
+	if c := run(press(m, "p")); c.Op != model.OpCheck || c.Upstream != 1 || len(c.Chains) != 1 || c.Chains[0] != m.selected() {
+		t.Errorf("in an upstream p sends %+v", c)
+	}
+}
