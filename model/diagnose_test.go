@@ -97,6 +97,15 @@ func TestDiagnose(t *testing.T) {
 			WHY a says it is syncing, 20 behind
 			WHOSE that node: a; the chain gets its results
 			DO look at a; routing takes it back by itself · enter shows it`},
+		{"one node has no peers", []string{"a"}, func(w *world) {
+			w.probe(result)
+			alone := head(9)
+			alone.Facts.Peers = Say(uint64(0))
+			w.round(alone)
+		}, `
+			WHY a has no peers; its head is 9
+			WHOSE that node: a; the chain gets its results
+			DO nothing at once: a serves as before · enter shows it`},
 		{"one node is behind", []string{"a", "b"}, func(w *world) { w.probe(result); w.round(head(90), head(100)) }, `
 			WHY a is 10 behind the tip 100 (max 5)`},
 		{"one node is gone", []string{"a", "b"}, func(w *world) {

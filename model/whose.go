@@ -141,6 +141,8 @@ func (s subject) doSentence() Sentence {
 		return same("do.upstream", "ask the upstream's owner, with its words · enter shows the tries · p probe now")
 	case s.why.Halted > 0:
 		return same("do.halted", "nothing to do here: it is still served · tell its users")
+	case s.why.Upstream >= 0 && c.Fitness(s.why.Upstream, s.now) == Fit:
+		return same("do.note", "nothing at once: "+c.Upstreams[s.why.Upstream].Name+" serves as before · enter shows it")
 	case s.why.Upstream >= 0:
 		return same("do.node", "look at "+c.Upstreams[s.why.Upstream].Name+"; routing takes it back by itself · enter shows it")
 	}
