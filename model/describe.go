@@ -163,10 +163,6 @@ func (l *Line) ofProbe(c *Chain, b ProbeEnded) {
 		l.What, l.Detail = "abandoned", fmt.Sprintf("probe #%d ended without an outcome", p.ID)
 		return
 	}
-	by := string(p.Trigger)
-	if p.Who != "" {
-		by += " by " + p.Who
-	}
 	parts := []string{}
 	if p.Verdict == VerdictHealthy {
 		parts = append(parts, c.gotResult(p))
@@ -177,8 +173,17 @@ func (l *Line) ofProbe(c *Chain, b ProbeEnded) {
 	if p.Verdict == VerdictInconclusive {
 		parts = append(parts, "health stays "+p.Health.String())
 	}
-	parts = append(parts, by, "next in "+Countdown(b.State.Next.At, p.Ended))
+	switch {
+	case p.Trigger != TriggerManual:
+		parts = append(parts, string(p.Trigger))
+	case p.Who != "":
+		parts = append(parts, "by "+p.Who)
+	}
+	parts = append(parts, "next in "+Countdown(b.State.Next.At, p.Ended))
 	l.Detail = strings.Join(parts, " · ")
+	if p.Trigger == TriggerManual {
+		l.Detail = fmt.Sprintf("#%d manual: %s", p.ID, l.Detail)
+	}
 }
 
 // gotResult says who gave the result that ended a healthy probe.

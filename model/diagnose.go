@@ -103,7 +103,8 @@ func (s subject) whyUnreachable() Sentence {
 	heard, short := "no result ever since "+s.i.Started.UTC().Format("15:04:05Z"), "no result ever"
 	if !c.State.Heard.At.IsZero() {
 		ago := Age(s.now.Sub(c.State.Heard.At))
-		heard, short = "last result "+ago+" ago", "last one "+ago+" ago"
+		heard = "last result " + ago + " ago"
+		short = heard
 	}
 	evidence := ""
 	if t := c.Last.Tries[len(c.Last.Tries)-1]; t.Evidence.Text != "" {

@@ -69,7 +69,7 @@ func TestDiagnose(t *testing.T) {
 			w.now = w.now.Add(time.Minute)
 			w.probe(n(refusedTry(), 6)...)
 		}, `
-			WHY no answer in 6 tries (1.3s): refused ×6 at tcp; last one 1m01s ago`},
+			WHY no answer in 6 tries (1.3s): refused ×6 at tcp; last result 1m01s ago`},
 		{"our own proxy", []string{"a"}, func(w *world) { w.probe(n(own, 6)...) }, `
 			WHOSE our own side: a proxy of ours answers in the upstream's place
 			DO p probe now · enter tries · check the proxy settings of this host`},
@@ -220,7 +220,7 @@ func TestDescribe(t *testing.T) {
 	}
 	want := `gw | started | v1 · epoch e1 · 1 chain
 oncall | probe | base/jsonrpc → accepted: probe #1
-base/jsonrpc | healthy | llama: HTTP 200 in 1.0ms · 1 try 1.0ms · manual by oncall · next in 5m00s
+base/jsonrpc | healthy | #1 manual: llama: HTTP 200 in 1.0ms · 1 try 1.0ms · by oncall · next in 5m00s
 base/jsonrpc | healthy | ◌ unknown → ● healthy
 gw | READY | ✖ NOT READY → ● READY · base/jsonrpc healthy
 oncall | probe | base/jsonrpc → accepted: probe #2
@@ -229,7 +229,7 @@ base/llama | rate_limited |
 base/jsonrpc | base | serves, was llama
 base | gateway |
 base/jsonrpc | base | last resort, was base: no upstream is fit
-base/jsonrpc | inconclusive | 503×5 429×1 at http · 6 tries 1.0s · health stays healthy · manual by oncall · next in 5m00s
+base/jsonrpc | inconclusive | #2 manual: 503×5 429×1 at http · 6 tries 1.0s · health stays healthy · by oncall · next in 5m00s
 base/jsonrpc | next probe in 15s | a client got no answer from any upstream
 base/jsonrpc | llama held | all are held, its hold ends first
 base | unhealthy | ◌ unknown → ✖ unhealthy · 3 failed checks in a row: refused`

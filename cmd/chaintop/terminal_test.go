@@ -122,7 +122,7 @@ func TestTerminalShowsTheDemo(t *testing.T) {
 	press(t, term, "?")
 	see(t, term, "SERVING")
 	press(t, term, "P")
-	see(t, term, "manual by")
+	see(t, term, "manual: ")
 	press(t, term, "q")
 	ended(t, term, 0)
 }

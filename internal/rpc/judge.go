@@ -63,7 +63,7 @@ func (c *Client) judge(x Exchange, ids []json.RawMessage) Judgement {
 }
 
 func evidence(x Exchange, text string) model.Evidence {
-	return model.Evidence{Layer: model.LayerHTTP, HTTP: x.Status, Text: text}
+	return model.Evidence{Layer: model.LayerHTTP, HTTP: x.Status, Text: clean.Text(text, model.EvidenceRunes)}
 }
 
 func noAnswer(r model.Reason, e model.Evidence) Judgement {
