@@ -94,9 +94,6 @@ const (
 // Questions is the list of fact questions of a try, in the order they are asked.
 type Questions []Question
 
-// Has says whether q is in the list.
-func (qs Questions) Has(q Question) bool { return slices.Contains(qs, q) }
-
 // How long a fact is good for before it is asked again. What a node lacks is
 // asked again as rarely as its identity.
 const (
@@ -109,7 +106,8 @@ const (
 // questions is what to ask u beside the head at now: the identity first of
 // all, then every 10 minutes and after each recovery; the rest by its pace.
 // Everything at first; later a few at a time, as many as the pace of the checks
-// needs, so that two connections are enough.
+// needs, so that two connections are enough. They take turns: one that is never
+// answered stays due, and keeps no other from being asked.
 func (u *Upstream) questions(now time.Time, checks time.Duration) Questions {
 	f, recovered := &u.State.Facts, u.State.Recovered
 	var qs Questions
@@ -134,7 +132,8 @@ func (u *Upstream) questions(now time.Time, checks time.Duration) Questions {
 	due(AskClient, f.Client.Know, f.Client.At, factsRarely)
 	const all = 7
 	if most := max(2, int(all*checks/factsOften)); len(qs) < all && len(qs) > most {
-		qs = qs[:most]
+		turn := int(uint64(now.UnixNano()/int64(checks)) % uint64(len(qs)))
+		qs = slices.Concat(qs[turn:], qs[:turn])[:most]
 	}
 	return qs
 }

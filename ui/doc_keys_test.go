@@ -11,7 +11,7 @@ const keysPage = "../docs/keys.md"
 
 // docs/keys.md is what the key table says; -update writes it.
 func TestKeysDoc(t *testing.T) {
-	want := KeysDoc()
+	want := keysDoc()
 	if u := flag.Lookup("update"); u != nil && u.Value.String() == "true" {
 		if err := os.WriteFile(keysPage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

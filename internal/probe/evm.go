@@ -145,11 +145,7 @@ const latestTime = 1e11
 // readBlock reads the latest block: its number is the head, and with its time
 // it is the header.
 func readBlock(_ *rpc.Client, v json.RawMessage) (r reading, ok bool) {
-	h, ok := readHeader(v)
-	if !ok {
-		return reading{}, false
-	}
-	n, bent, ok := readUint(h.Number)
+	h, n, bent, ok := readNumbered(v)
 	if !ok {
 		return reading{}, false
 	}
@@ -164,13 +160,18 @@ func readBlock(_ *rpc.Client, v json.RawMessage) (r reading, ok bool) {
 	return r, true
 }
 
+// readNumbered is a header that has a number.
+func readNumbered(v json.RawMessage) (h header, n uint64, bent, ok bool) {
+	if h, ok = readHeader(v); !ok {
+		return h, 0, false, false
+	}
+	n, bent, ok = readUint(h.Number)
+	return h, n, bent, ok
+}
+
 func readTagged(fact func(*model.Facts) *model.Fact[uint64]) reader {
 	return func(_ *rpc.Client, v json.RawMessage) (r reading, ok bool) {
-		h, ok := readHeader(v)
-		if !ok {
-			return reading{}, false
-		}
-		n, bent, ok := readUint(h.Number)
+		_, n, bent, ok := readNumbered(v)
 		if !ok {
 			return reading{}, false
 		}

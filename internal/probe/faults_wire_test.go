@@ -73,15 +73,7 @@ func hugeChain(t *testing.T) probe.Target {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	u, err := rpc.ParseURL("up", "https://"+s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := rpc.NewClient(u, rpc.Options{RootCAs: ca.pool})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return probe.Target{Family: model.EVM, Client: client}
+	return secure(t, s.Addr, ca)
 }
 
 // fragments sends one message in fragments without end.
@@ -157,14 +149,20 @@ func framed(answer func(fr *http2.Framer, stream uint32)) func(*testing.T) probe
 			t.Fatal(err)
 		}
 		t.Cleanup(s.Close)
-		u, err := rpc.ParseURL("up", "https://"+s.Addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client, err := rpc.NewClient(u, rpc.Options{RootCAs: ca.pool})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return probe.Target{Family: model.EVM, Client: client}
+		return secure(t, s.Addr, ca)
 	}
+}
+
+// secure is a target at addr over TLS, which trusts the authority and no other.
+func secure(t *testing.T, addr string, ca *authority) probe.Target {
+	t.Helper()
+	u, err := rpc.ParseURL("up", "https://"+addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rpc.NewClient(u, rpc.Options{RootCAs: ca.pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probe.Target{Family: model.EVM, Client: client}
 }

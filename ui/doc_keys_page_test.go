@@ -2,9 +2,9 @@ package ui
 
 import "strings"
 
-// KeysDoc is the key table as a Markdown page, so that the manual says what the
+// keysDoc is the key table as a Markdown page, so that the manual says what the
 // program does.
-func KeysDoc() string {
+func keysDoc() string {
 	var b strings.Builder
 	b.WriteString("# Keys\n\nWritten from the key table of the screen by `go test ./ui -run TestKeysDoc -update`.\n" +
 		"`?` shows the same, for the view one is in.\n")
