@@ -33,8 +33,7 @@ func (c *Core) once(ctx, tries context.Context) error {
 	var over chan struct{}
 	var next model.Input = model.Command{At: c.Now(), ID: "once", Op: model.OpProbe}
 	for {
-		events, effects := c.inst.Decide(next)
-		c.inst.Apply(events...)
+		_, effects := c.inst.Step(next)
 		for _, e := range effects {
 			if try, ok := e.(model.EffectTry); ok && try.Probe != 0 {
 				c.tries.Go(func() { c.try(tries, try) })
@@ -46,11 +45,6 @@ func (c *Core) once(ctx, tries context.Context) error {
 				c.tries.Wait()
 				close(over)
 			}()
-		}
-		select {
-		case next = <-c.inputs:
-			continue
-		default:
 		}
 		select {
 		case next = <-c.inputs:
