@@ -31,6 +31,8 @@ type Settings struct {
 	Fall          int           `json:"fall"` // U2
 
 	MaxLag uint64 `json:"max_lag"` // blocks or slots (F7)
+
+	FailbackAfter time.Duration `json:"failback_after_ns,omitempty"` // how long a primary has to be fit again before it is preferred (F3)
 }
 
 // DefaultSettings are SPEC's defaults for a family.
@@ -54,11 +56,13 @@ type Chain struct {
 	Seed      uint64   `json:"seed"`                // of the jitter
 	Settings  Settings `json:"settings"`
 
-	State     ChainState `json:"state"`           // ChainChanged, ProbeEnded
-	Probe     *Probe     `json:"probe,omitempty"` // the one in flight: ProbeStarted, TryEnded, ProbeEnded
-	Checks    Checks     `json:"checks"`          // UpstreamRead
-	Serving   Serving    `json:"serving"`         // ServingChanged
-	Upstreams []Upstream `json:"upstreams"`       // UpstreamChanged, UpstreamRead
+	State     ChainState `json:"state"`            // ChainChanged, ProbeEnded
+	Probe     *Probe     `json:"probe,omitempty"`  // the one in flight: ProbeStarted, TryEnded, ProbeEnded
+	Checks    Checks     `json:"checks"`           // UpstreamRead
+	Serving   Serving    `json:"serving"`          // ServingChanged
+	Upstreams []Upstream `json:"upstreams"`        // UpstreamChanged, UpstreamRead
+	Traffic   Traffic    `json:"traffic,omitzero"` // TrafficRead
+	Felt      Felt       `json:"felt,omitzero"`    // ClientsFelt: the last trouble that clients felt
 
 	// Kept by the fold, from the events.
 	Last    *Probe  `json:"last,omitempty"`    // the last probe that ended
@@ -81,6 +85,7 @@ type ChainState struct {
 	Hurried   time.Time `json:"hurried,omitzero"` // when checks last moved the schedule (H7)
 	Missed    time.Time `json:"missed,omitzero"`  // a relay's no answer during the probe in flight (H3)
 	Halted    time.Time `json:"halted,omitzero"`  // since when every head is old (F7); zero = not
+	Pin       Pin       `json:"pin,omitzero"`
 }
 
 // Heard is when anything usable last came from a chain (S3).
@@ -128,6 +133,7 @@ const (
 	TriggerSoon      Trigger = "soon"      // a client got no answer (H3)
 	TriggerCheck     Trigger = "check"     // of a check on its round; of a probe: checks moved it (H7)
 	TriggerTry       Trigger = "try"       // of a check: a probe's try got no answer (H7)
+	TriggerClient    Trigger = "client"    // of a check: a client's request got no answer (F5)
 	TriggerManual    Trigger = "manual"    // somebody asked
 )
 

@@ -66,7 +66,7 @@ func (d *decider) checkDone(in TryDone) {
 	k.Flying = slices.Delete(slices.Clone(k.Flying), at, at+1)
 
 	was := d.c.Upstreams[in.Upstream].State
-	is := was
+	is, again := was, false
 	if in.Outcome.Kind != NoOutcome {
 		is = d.c.saw(in.Upstream, in)
 		is.Last = Last{
@@ -74,6 +74,7 @@ func (d *decider) checkDone(in TryDone) {
 			Evidence: in.Outcome.Evidence, Findings: in.Outcome.Findings, Took: in.Outcome.Took,
 		}
 		d.c.record(&is, in)
+		again = is.Suspect.clear(in.Started, d.now, d.c.Family.passes(in.Outcome))
 	}
 	moved := []moved{{in.Upstream, was, is}}
 	halted := d.c.State.Halted
@@ -86,6 +87,9 @@ func (d *decider) checkDone(in TryDone) {
 	}
 	d.halt(halted)
 	d.hurry(in, was.Health)
+	if again {
+		d.check(TriggerClient, in.Upstream, "")
+	}
 }
 
 // moved is an upstream whose state an input moves.
@@ -145,12 +149,20 @@ func (d *decider) read(k Checks, in TryDone, all []moved) {
 
 // turned publishes what changed about an upstream, a line each.
 func (d *decider) turned(i int, was, is *UpstreamState) {
-	if is.Health == was.Health && is.Hold == was.Hold && is.Findings == was.Findings {
+	if is.Health == was.Health && is.Hold == was.Hold && is.Findings == was.Findings && is.Suspect == was.Suspect {
 		return
 	}
 	change := UpstreamChanged{Upstream: i, From: was.Health, State: *is}
 	if is.Health != was.Health {
 		change.What = ChangeHealth
+		d.emit("", change)
+	}
+	switch {
+	case is.Suspect.Active && !was.Suspect.Active:
+		change.What = ChangeSuspect
+		d.emit("", change)
+	case was.Suspect.Active && !is.Suspect.Active:
+		change.What = ChangeTrusted
 		d.emit("", change)
 	}
 	switch {

@@ -17,8 +17,12 @@ func (i *Instance) Decide(in Input) ([]Event, []Effect) {
 		return i.chain(in.Chain, in)
 	case FactsDone:
 		return i.chain(in.Chain, in)
-	case Traffic:
+	case Missed:
 		return i.chain(in.Chain, in)
+	case Live:
+		return i.chain(in.Chain, in)
+	case Sums:
+		return i.sums(in), nil
 	}
 	return nil, nil
 }
@@ -34,9 +38,11 @@ func (i *Instance) Step(in Input) ([]Event, []Effect) {
 		n = in.Chain
 	case FactsDone:
 		n = in.Chain
-	case Traffic:
+	case Missed:
 		n = in.Chain
-	case Command:
+	case Live:
+		n = in.Chain
+	case Command, Sums:
 	}
 	if n < 0 || n >= len(i.Chains) {
 		events, effects := i.Decide(in)
@@ -73,7 +79,7 @@ func (i *Instance) chainAfter(n int, in Input) ([]Event, []Effect, *Chain) {
 
 // command carries out what somebody asked for and says what became of it.
 func (i *Instance) command(in Command) ([]Event, []Effect) {
-	done := CommandDone{ID: in.ID, Op: in.Op, Chains: in.Chains, Answer: "accepted"}
+	done := CommandDone{ID: in.ID, Op: in.Op, Chains: in.Chains, Code: 202, Answer: "accepted", For: in.For, Reason: in.Reason}
 	var events []Event
 	var effects []Effect
 	switch in.Op {
@@ -81,12 +87,21 @@ func (i *Instance) command(in Command) ([]Event, []Effect) {
 		events, effects = i.probe(in, &done)
 	case OpCheck:
 		events, effects = i.check(in, &done)
+	case OpPin:
+		events, effects = i.pin(in, &done)
+	case OpUnpin:
+		events, effects = i.unpin(in, &done)
 	case OpFault:
 		effects = i.fault(in, &done)
 	default:
-		done.Answer = "refused: unknown command"
+		done.refuse(404, "unknown command")
 	}
 	return append(events, Event{At: in.At, Chain: -1, Who: in.Who, Body: done}), effects
+}
+
+// refuse says that a command does nothing, and why.
+func (b *CommandDone) refuse(code int, why string) {
+	b.Code, b.Answer = code, "refused: "+why
 }
 
 // probe starts a probe of each chain asked for, or joins the one in flight (H4).
@@ -100,7 +115,7 @@ func (i *Instance) probe(in Command, done *CommandDone) (events []Event, effects
 	work := i.Clone()
 	for _, n := range targets {
 		if n < 0 || n >= len(work.Chains) {
-			done.Answer = "refused: no such chain"
+			done.refuse(404, "no such chain")
 			continue
 		}
 		one := in
@@ -120,7 +135,7 @@ func (i *Instance) probe(in Command, done *CommandDone) (events []Event, effects
 func (i *Instance) check(in Command, done *CommandDone) ([]Event, []Effect) {
 	done.Upstream = in.Upstream
 	if !i.names(in) {
-		done.Answer = "refused: no such upstream"
+		done.refuse(404, "no such upstream")
 		return nil, nil
 	}
 	if i.Chains[in.Chains[0]].Checks.Flies(in.Upstream) {
@@ -141,9 +156,9 @@ func (i *Instance) fault(in Command, done *CommandDone) []Effect {
 	done.Upstream, done.Kind = in.Upstream, in.Kind
 	switch {
 	case !i.Demo:
-		done.Answer = "refused: this is not a demo"
+		done.refuse(403, "this is not a demo")
 	case !i.names(in):
-		done.Answer = "refused: no such upstream"
+		done.refuse(404, "no such upstream")
 	default:
 		return []Effect{EffectFault{Chain: in.Chains[0], Upstream: in.Upstream, Kind: in.Kind}}
 	}
@@ -161,8 +176,11 @@ func (c *Chain) Decide(in Input) ([]Event, []Effect) {
 		d.n = in.Chain
 	case FactsDone:
 		d.n = in.Chain
-	case Traffic:
+	case Missed:
 		d.n = in.Chain
+	case Live:
+		d.n = in.Chain
+	case Sums:
 	case Command:
 		if len(in.Chains) > 0 {
 			d.n = in.Chains[0]
@@ -207,10 +225,17 @@ func (d *decider) decide(in Input) {
 		}
 	case FactsDone:
 		d.factsDone(in)
-	case Traffic:
-		d.traffic(in)
+	case Missed:
+		d.missed()
+	case Live:
+		d.live(in)
+	case Sums:
 	case Command:
 		switch {
+		case in.Op == OpPin:
+			d.pin(in)
+		case in.Op == OpUnpin:
+			d.unpin(in.Who)
 		case in.Op == OpCheck:
 			d.check(TriggerManual, in.Upstream, in.Who)
 		case in.Op == OpProbe && d.c.Probe == nil:
@@ -222,6 +247,7 @@ func (d *decider) decide(in Input) {
 
 // serve publishes where a request would go, in the step that changed it (F2).
 func (d *decider) serve() {
+	d.failback()
 	was, is := d.c.Serving, d.c.routed(d.now)
 	is.Since = was.Since
 	if is == was {
@@ -231,7 +257,29 @@ func (d *decider) serve() {
 	d.emit("", ServingChanged{From: was.Upstream, Serving: is})
 }
 
-// release ends the holds that are over.
+// failback notes when an upstream that was not fit is fit again, where
+// failback_after asks for it.
+func (d *decider) failback() {
+	if d.c.Settings.FailbackAfter <= 0 {
+		return
+	}
+	var reads []UpstreamIndex
+	for i := range d.c.Upstreams {
+		s, out := d.c.Upstreams[i].State, d.c.Fitness(i, d.now) != Fit
+		if out == s.Out {
+			continue
+		}
+		if s.Out = out; !out {
+			s.Back = d.now
+		}
+		reads = append(reads, UpstreamIndex{Upstream: i, State: s})
+	}
+	if len(reads) > 0 {
+		d.emit("", UpstreamRead{Checks: d.c.Checks, Reads: reads})
+	}
+}
+
+// release ends the holds, the suspicions and the pin that are over.
 func (d *decider) release() {
 	for i := range d.c.Upstreams {
 		s := d.c.Upstreams[i].State
@@ -239,6 +287,16 @@ func (d *decider) release() {
 			s.Hold.Active = false
 			d.emit("", UpstreamChanged{Upstream: i, What: ChangeReleased, From: s.Health, State: s})
 		}
+		if !s.Back.IsZero() && !d.c.returning(i, d.now) {
+			s.Back = time.Time{}
+			d.emit("", UpstreamRead{Checks: d.c.Checks, Reads: []UpstreamIndex{{Upstream: i, State: s}}})
+		}
+		if s.Suspect.over(d.now) {
+			d.emit("", UpstreamChanged{Upstream: i, What: ChangeTrusted, From: s.Health, State: s})
+		}
+	}
+	if p := d.c.State.Pin; p.On && !p.Holds(d.now) {
+		d.unpin("")
 	}
 }
 
@@ -268,7 +326,7 @@ func (c *Chain) probeOrder(now time.Time) []int {
 		case Fit:
 		case UnfitLastResort:
 			r = 1
-		case UnfitFinding, UnfitHealth:
+		case UnfitFinding, UnfitSuspect, UnfitHealth:
 			r = 2
 		case UnfitHeld:
 			r = 3

@@ -81,7 +81,12 @@ func Describe(i *Instance, e Event) (Line, bool) {
 		l.ofUpstream(b)
 	case ServingChanged:
 		l.ofServing(c, b)
-	case Started, ProbeStarted, TryEnded, ReadyChanged, CommandDone, UpstreamRead, Skipped:
+	case ClientsFelt:
+		l.What, l.Detail = "clients felt", b.Felt.words()
+		if b.Felt.Failed > 0 {
+			l.Sign = SignUnhealthy
+		}
+	case Started, ProbeStarted, TryEnded, ReadyChanged, CommandDone, UpstreamRead, TrafficRead, Skipped:
 		return l, false
 	}
 	return l, true
@@ -115,7 +120,7 @@ func (l *Line) ofInstance(i *Instance, e Event) bool {
 	case CommandDone:
 		l.Subject, l.Sign, l.What = e.Who, SignCommand, string(b.Op)
 		l.Detail = i.targets(b) + " → " + b.outcome()
-	case ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, UpstreamRead, Skipped:
+	case ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ClientsFelt, UpstreamRead, TrafficRead, Skipped:
 		return false
 	}
 	return true
@@ -130,7 +135,7 @@ func (i *Instance) targets(b CommandDone) string {
 	if len(b.Chains) > 1 || n < 0 || n >= len(i.Chains) {
 		return plural(len(b.Chains), "chain")
 	}
-	if b.Op == OpFault || b.Op == OpCheck {
+	if b.Op == OpFault || b.Op == OpCheck || b.Op == OpPin || b.Op == OpUnpin {
 		name := "?"
 		if u := i.Chains[n].upstream(b.Upstream); u != nil {
 			name = u.Name
@@ -233,7 +238,19 @@ func (l *Line) ofChain(c *Chain, b ChainChanged) bool {
 		l.Detail = "every head is old, the newest " + Age(l.At.Sub(b.State.Halted)) + " · no failover"
 	case ChangeMoving:
 		l.Sign, l.What, l.Detail = SignHealthy, "moving", "heads move again"
-	case ChangeFindings, ChangeHeld, ChangeReleased, ChangeChecked:
+	case ChangePinned:
+		p := b.State.Pin
+		l.Sign, l.What = SignWarn, "pinned to "+c.nameOf(p.Upstream)
+		l.Detail = "for " + Every(p.Until.Sub(p.Since)) + ", while it is fit"
+		if p.Who != "" {
+			l.Detail += " · by " + p.Who
+		}
+		if p.Reason != "" {
+			l.Detail += " · " + p.Reason
+		}
+	case ChangeUnpinned:
+		l.What, l.Detail = "no longer pinned", "was pinned to "+c.nameOf(b.State.Pin.Upstream)
+	case ChangeFindings, ChangeHeld, ChangeReleased, ChangeChecked, ChangeSuspect, ChangeTrusted:
 		return false
 	}
 	return true
@@ -264,21 +281,23 @@ func (l *Line) ofUpstream(b UpstreamChanged) {
 	case ChangeChecked:
 		l.Sign, l.What = s.Health.Sign(), "checked"
 		l.Detail = fmt.Sprintf("%s in %s · %s, streak %d", s.Last.evidence(), Took(s.Last.Took), s.Health.mark(), s.Streak)
-	case ChangeNext, ChangeHeard, ChangeHalted, ChangeMoving:
+	case ChangeSuspect:
+		l.Sign, l.What = SignWarn, "suspect"
+		l.Detail = plural(s.Suspect.Missed, "request") + " in a row got no answer: " + string(s.Suspect.Reason)
+	case ChangeTrusted:
+		l.Sign, l.What, l.Detail = SignHealthy, "trusted again", "a later check passed"
+	case ChangeNext, ChangeHeard, ChangeHalted, ChangeMoving, ChangePinned, ChangeUnpinned:
 	}
 }
 
 func (l *Line) ofServing(c *Chain, b ServingChanged) {
-	name := func(i int) string {
-		if i >= 0 && i < len(c.Upstreams) {
-			return c.Upstreams[i].Name
-		}
-		return "none"
-	}
+	name := c.nameOf
 	s := b.Serving
 	switch s.Why {
 	case RouteFit:
 		l.Sign, l.What, l.Detail = SignHealthy, name(s.Upstream), "serves, was "+name(b.From)
+	case RoutePinned:
+		l.Sign, l.What, l.Detail = SignWarn, name(s.Upstream)+" PINNED", "serves, was "+name(b.From)
 	case RouteBackup:
 		l.Sign, l.What, l.Detail = SignWarn, name(s.Upstream)+" BACKUP", "failover from "+name(b.From)+": no primary is fit"
 	case RouteLast:
@@ -288,6 +307,26 @@ func (l *Line) ofServing(c *Chain, b ServingChanged) {
 	case RouteNone:
 		l.Sign, l.What, l.Detail = SignUnhealthy, "none → 503", "no upstream is fit, was "+name(b.From)
 	}
+}
+
+// nameOf is the name of upstream i; "none" when there is no such.
+func (c *Chain) nameOf(i int) string {
+	if u := c.upstream(i); u != nil {
+		return u.Name
+	}
+	return "none"
+}
+
+// words is what clients felt: "0 failed, 14 retried, slowest 38ms".
+func (f Felt) words() string {
+	text := fmt.Sprintf("%d failed, %d retried", f.Failed, f.Retried)
+	if f.Hedged > 0 {
+		text += fmt.Sprintf(", %d hedged", f.Hedged)
+	}
+	if f.Slowest > 0 {
+		text += ", slowest " + Took(f.Slowest)
+	}
+	return text
 }
 
 func (h Hold) words() string {

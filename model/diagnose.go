@@ -160,6 +160,8 @@ func (s subject) whyUpstream() Sentence {
 	switch s.why.Word {
 	case "unhealthy":
 		return say("upstream_unhealthy", "failed %s in a row: %s", plural(st.Streak, "check"), st.Last.evidence())
+	case "suspect":
+		return say("suspect", "gave no answer to %s in a row: %s; %s", plural(st.Suspect.Missed, "client's request"), st.Suspect.Reason, st.Suspect.ends(s.now))
 	case "held":
 		return say("held", "asked for a pause: %s; %s left", st.Hold.words(), Countdown(st.Hold.Until, s.now))
 	}
@@ -202,6 +204,14 @@ func (s subject) whyUpstream() Sentence {
 		return say("not_ready", "says it is not ready")
 	}
 	return s.whyHealthy()
+}
+
+// ends is what ends the suspicion.
+func (s Suspect) ends(now time.Time) string {
+	if s.Until.IsZero() {
+		return "a later check that passes ends it"
+	}
+	return "a check passed, it has " + Countdown(s.Until, now) + " to prove itself"
 }
 
 func behind(l Lag) string {

@@ -17,6 +17,36 @@ func (w *world) diagnose() Diagnosis {
 }
 
 // One row a sentence: what happened, and the five lines as they read then.
+// FELT says what clients got where a gateway runs, and that none does elsewhere.
+func TestFeltByClients(t *testing.T) {
+	w := served(t)
+	for _, tt := range []struct {
+		name    string
+		gateway bool
+		traffic Traffic
+		felt    Felt
+		long    string
+		short   string
+	}{
+		{"no gateway", false, Traffic{}, Felt{}, "clients: — (no gateway runs in this process)", "routing: a · readiness: it counts, and is fine"},
+		{"nobody asked", true, Traffic{}, Felt{}, "clients: none has asked yet", "routing: a · readiness: it counts, and is fine"},
+		{"nobody asks now", true, Traffic{Total: 412, Errors: 9, Last: w.now.Add(-47 * time.Second)}, Felt{},
+			"clients: none asks since 47s ago, 9 of 412 failed", "no request since 47s ago · readiness: it counts, and is fine"},
+		{"asked", true, Traffic{Total: 3660, Requests: 3660, Window: time.Minute, Failed: 702, Retried: 3}, Felt{Ended: w.now.Add(-5 * time.Second), Retried: 14, Slowest: 38 * time.Millisecond},
+			"clients: 61 req/s, 702 failed and 3 retried in the last minute · trouble 5s ago: 0 failed, 14 retried, slowest 38ms",
+			"702 of 3660 requests failed, 3 retried · readiness: it counts, and is fine"},
+	} {
+		w.inst.Gateway = tt.gateway
+		c := w.chain().clone()
+		c.Traffic, c.Felt = tt.traffic, tt.felt
+		w.inst.Chains[0] = c
+		felt := w.diagnose().Felt
+		if !strings.HasSuffix(felt.Long, tt.long) || felt.Short != tt.short {
+			t.Errorf("%s:\n%s\n%s", tt.name, felt.Long, felt.Short)
+		}
+	}
+}
+
 func TestDiagnose(t *testing.T) {
 	key := status(403, AccessDenied)
 	key.Evidence.Text = "invalid key"
@@ -127,7 +157,7 @@ func TestDiagnose(t *testing.T) {
 			w.chain().State.Next.Why = NextPassed
 		}, `
 			NEXT in 15s: a check passed, the chain is not healthy yet`},
-		{"a client got nothing", []string{"a"}, func(w *world) { w.probe(result); w.in(Traffic{At: w.now, NoAnswer: true}) }, `
+		{"a client got nothing", []string{"a"}, func(w *world) { w.probe(result); w.in(Missed{At: w.now}) }, `
 			NEXT in 15s: a client got no answer from any upstream`},
 	} {
 		c := testChain("x", primaries(tt.us...)...)
@@ -206,7 +236,7 @@ func TestDescribe(t *testing.T) {
 	w := newWorld(t, testChain("base", primaries("llama", "base")...))
 	w.probe(head(5))
 	w.probe(limited(40*time.Second), status(503, Gateway), status(503, Gateway), status(503, Gateway), status(503, Gateway), status(503, Gateway))
-	w.in(Traffic{At: w.now, NoAnswer: true})
+	w.in(Missed{At: w.now})
 	for w.chain().Upstreams[1].State.Health != Unhealthy {
 		w.round(noAnswer(ReasonRefused))
 	}

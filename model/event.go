@@ -72,17 +72,24 @@ type (
 		Ready bool `json:"ready"`
 		Cause int  `json:"cause"` // index of the chain that turned it
 	}
+	// ClientsFelt says what clients felt of a trouble that is over.
+	ClientsFelt struct {
+		Felt Felt `json:"felt"`
+	}
 	// CommandDone answers a command.
 	CommandDone struct {
 		ID     string   `json:"id"`
 		Op     Op       `json:"op"`
 		Chains []int    `json:"chains,omitempty"` // as asked; empty = all
+		Code   int      `json:"code"`             // 202 accepted; else why it was refused, a code of the feed protocol
 		Answer string   `json:"answer"`           // accepted, joined or refused, in words
 		Probes []uint64 `json:"probes,omitempty"` // by Chains; of all chains, in order, when empty
 		Joined int      `json:"joined"`           // how many were in flight already (H4)
 
-		Upstream int    `json:"upstream,omitempty"` // of a check or a fault
-		Kind     string `json:"kind,omitempty"`     // of a fault
+		Upstream int           `json:"upstream,omitempty"` // of a check, a pin or a fault
+		Kind     string        `json:"kind,omitempty"`     // of a fault
+		For      time.Duration `json:"for_ns,omitempty"`   // of a pin
+		Reason   string        `json:"reason,omitempty"`   // as given
 	}
 )
 
@@ -92,6 +99,10 @@ type (
 	UpstreamRead struct {
 		Checks Checks          `json:"checks"`
 		Reads  []UpstreamIndex `json:"reads,omitempty"`
+	}
+	// TrafficRead assigns what clients asked of the chains that had traffic.
+	TrafficRead struct {
+		Chains []ChainSums `json:"chains"`
 	}
 )
 
@@ -123,6 +134,10 @@ const (
 	ChangeHeld     Change = "held"     // a rate limit asked for a pause
 	ChangeReleased Change = "released" // the pause is over
 	ChangeChecked  Change = "checked"  // a check asked for by hand ended (U5)
+	ChangeSuspect  Change = "suspect"  // clients' requests got no answer from it (F5)
+	ChangeTrusted  Change = "trusted"  // a later check passed
+	ChangePinned   Change = "pinned"   // somebody prefers an upstream for a while (F8)
+	ChangeUnpinned Change = "unpinned" // no longer
 )
 
 func (Started) kind() EventKind         { return "started" }
@@ -133,7 +148,9 @@ func (ChainChanged) kind() EventKind    { return "chain_changed" }
 func (UpstreamChanged) kind() EventKind { return "upstream_changed" }
 func (ServingChanged) kind() EventKind  { return "serving_changed" }
 func (ReadyChanged) kind() EventKind    { return "ready_changed" }
+func (ClientsFelt) kind() EventKind     { return "clients_felt" }
 func (CommandDone) kind() EventKind     { return "command_done" }
+func (TrafficRead) kind() EventKind     { return "traffic_read" }
 func (UpstreamRead) kind() EventKind    { return "upstream_read" }
 func (s Skipped) kind() EventKind       { return s.Kind }
 
@@ -143,9 +160,9 @@ func (e Event) Kind() EventKind { return e.Body.kind() }
 // Reading says whether a number moved, rather than that something happened.
 func (e Event) Reading() bool {
 	switch e.Body.(type) {
-	case UpstreamRead, Skipped:
+	case UpstreamRead, TrafficRead, Skipped:
 		return true
-	case Started, ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ReadyChanged, CommandDone:
+	case Started, ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ReadyChanged, ClientsFelt, CommandDone:
 	}
 	return false
 }
@@ -199,6 +216,10 @@ func decodeBody(kind EventKind, b []byte) (Body, error) {
 		return as[ServingChanged](b)
 	case "ready_changed":
 		return as[ReadyChanged](b)
+	case "clients_felt":
+		return as[ClientsFelt](b)
+	case "traffic_read":
+		return as[TrafficRead](b)
 	case "command_done":
 		return as[CommandDone](b)
 	case "upstream_read":

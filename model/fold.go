@@ -52,8 +52,10 @@ func (i *Instance) apply(e Event) {
 		i.Recent = nil
 	case ReadyChanged:
 		i.ReadySince = e.At
+	case TrafficRead:
+		i.applyTraffic(b)
 	case CommandDone, Skipped:
-	case ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, UpstreamRead:
+	case ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ClientsFelt, UpstreamRead:
 	}
 }
 
@@ -88,7 +90,9 @@ func (c *Chain) apply(e Event) {
 		c.Serving = b.Serving
 	case UpstreamRead:
 		c.applyRead(e.At, b)
-	case Started, ReadyChanged, CommandDone, Skipped:
+	case ClientsFelt:
+		c.Felt = b.Felt
+	case Started, ReadyChanged, TrafficRead, CommandDone, Skipped:
 	}
 }
 

@@ -64,9 +64,9 @@ func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) I
 			Block:   Say(Block{Number: 100, Time: now.Add(-time.Duration(rapid.IntRange(0, 9000).Draw(t, "old")) * time.Second)}),
 		}}}
 	case kind == 6:
-		return Traffic{At: now, Chain: chain, NoAnswer: rapid.Bool().Draw(t, "silent")}
+		return drawTraffic(t, now, chain)
 	case kind == 7:
-		op := rapid.SampledFrom([]Op{OpProbe, OpCheck}).Draw(t, "op")
+		op := rapid.SampledFrom([]Op{OpProbe, OpCheck, OpPin, OpUnpin}).Draw(t, "op")
 		return Command{At: now, ID: "c", Op: op, Chains: []int{chain}, Upstream: rapid.IntRange(0, 4).Draw(t, "of"), Who: "oncall"}
 	}
 	heard := time.Time{}
@@ -74,6 +74,28 @@ func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) I
 		heard = now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "ago")) * time.Second)
 	}
 	return Due{At: now, Chain: chain, Heard: heard}
+}
+
+// drawTraffic is what a gateway may say.
+func drawTraffic(t *rapid.T, now time.Time, chain int) Input {
+	ago := now.Add(-time.Duration(rapid.IntRange(0, 90).Draw(t, "sent")) * time.Second)
+	switch rapid.IntRange(0, 3).Draw(t, "says") {
+	case 0:
+		return Missed{At: now, Chain: chain}
+	case 1:
+		return Sums{At: now, Chains: []ChainSums{{Chain: chain, Heard: ago, Traffic: Traffic{Total: 9}, Felt: &Felt{Began: ago, Ended: now, Retried: 2}}}}
+	}
+	in := Live{At: now, Chain: chain, Upstream: rapid.IntRange(0, 4).Draw(t, "at"), Run: rapid.IntRange(0, 5).Draw(t, "run"), Reason: ReasonStalled}
+	switch rapid.IntRange(0, 3).Draw(t, "with") {
+	case 0:
+		limit := limited(time.Duration(rapid.IntRange(0, 50).Draw(t, "retry")) * time.Second)
+		in.Limit, in.LimitBegan = &limit, ago
+	case 1:
+		in.Result = ago
+	case 2:
+		in.Gateway = true
+	}
+	return in
 }
 
 func drawEnd(t *rapid.T, e EffectTry, now time.Time) TryDone {
@@ -182,7 +204,9 @@ func touches(in Input, n int) bool {
 		return in.Chain == n
 	case TryDone:
 		return in.Chain == n && in.Outcome.Kind != NoOutcome
-	case FactsDone, Traffic, Command:
+	case Live:
+		return in.Chain == n
+	case FactsDone, Missed, Sums, Command:
 	}
 	return false
 }
@@ -208,7 +232,7 @@ func lawOfHealth(t *rapid.T, was, is *Chain, in Input) {
 		t.Fatalf("unreachable, and %v", is.State.Health)
 	}
 	switch in := in.(type) {
-	case Traffic:
+	case Missed, Live, Sums:
 		t.Fatal("a relay changed a chain's health")
 	case TryDone:
 		if in.Probe == 0 {

@@ -60,3 +60,16 @@ func Height(n uint64) string {
 	}
 	return s
 }
+
+// PerSecond is a rate as the screens write it: "0.5", "61", "1.5k".
+func PerSecond(r float64) string {
+	switch {
+	case r <= 0:
+		return "0"
+	case r < 9.95:
+		return strconv.FormatFloat(r, 'f', 1, 64)
+	case r < 9999.5:
+		return strconv.FormatFloat(r, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(r/1000, 'f', 1, 64) + "k"
+}

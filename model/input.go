@@ -47,15 +47,13 @@ type Told struct {
 	Asked    int // requests sent
 }
 
-// Traffic is what the attempts of one client request, or of many, say of a
-// chain (H3). A result is no input: it is looked up when the chain is due.
-type Traffic struct {
+// Missed says that nobody answered a client's request to a chain, or nobody was
+// fit to ask (H3). An error answer, a cache hit, an answer of our own and a
+// client that hung up say nothing and are not sent; a result is looked up when
+// the chain is due.
+type Missed struct {
 	At    time.Time
 	Chain int
-	// NoAnswer: nobody answered, or nobody was fit to ask. An error answer,
-	// a cache hit, an answer of our own and a client that hung up say nothing
-	// and are not sent.
-	NoAnswer bool
 }
 
 // Command is what somebody asks for. It names configured things only.
@@ -66,8 +64,12 @@ type Command struct {
 	Chains []int // indexes; empty = all
 	Who    string
 
-	Upstream int    // of OpCheck and OpFault: index in the chain
-	Kind     string // of OpFault: what to inject
+	Upstream int           // of OpCheck, OpPin and OpFault: index in the chain
+	Kind     string        // of OpFault: what to inject
+	For      time.Duration // of OpPin; 0 = PinFor
+	Reason   string        // of OpPin and OpDrain: why, for those who read it later
+	Confirm  string        // of OpDrain: the instance's name, typed
+	IfState  string        // of OpDrain: the drain state its sender saw; empty = whatever it is
 }
 
 // Op is what a command asks for.
@@ -77,19 +79,25 @@ type Op string
 const (
 	OpProbe Op = "probe" // probe chains now, or join a probe in flight (H4)
 	OpCheck Op = "check" // check one upstream now, or join its check in flight
+	OpPin   Op = "pin"   // prefer an upstream for a while (F8)
+	OpUnpin Op = "unpin"
 	OpFault Op = "fault" // in the demo: inject a fault into a simulated upstream, or heal it
 )
 
 func (i Due) When() time.Time       { return i.At }
 func (i TryDone) When() time.Time   { return i.Ended }
 func (i FactsDone) When() time.Time { return i.At }
-func (i Traffic) When() time.Time   { return i.At }
+func (i Missed) When() time.Time    { return i.At }
+func (i Live) When() time.Time      { return i.At }
+func (i Sums) When() time.Time      { return i.At }
 func (i Command) When() time.Time   { return i.At }
 
 func (Due) input()       {}
 func (TryDone) input()   {}
 func (FactsDone) input() {}
-func (Traffic) input()   {}
+func (Missed) input()    {}
+func (Live) input()      {}
+func (Sums) input()      {}
 func (Command) input()   {}
 
 // Effect is what a rule asks the world to do. Try is the only one that dials.

@@ -14,8 +14,9 @@ type Instance struct {
 	Version string    `json:"version"`
 	Epoch   string    `json:"epoch"` // changes at every start of the process
 	Started time.Time `json:"started,omitzero"`
-	Policy  Policy    `json:"policy"`         // who counts for readiness
-	Demo    bool      `json:"demo,omitempty"` // its upstreams are simulated and take faults
+	Policy  Policy    `json:"policy"`            // who counts for readiness
+	Demo    bool      `json:"demo,omitempty"`    // its upstreams are simulated and take faults
+	Gateway bool      `json:"gateway,omitempty"` // it routes clients' requests
 
 	// Chains is in config order. A *Chain never changes once it is here; the
 	// slice belongs to whoever folds.
@@ -39,16 +40,31 @@ func (i *Instance) Find(key string) int {
 }
 
 // Due is the earliest thing the chain waits for: its next probe, its next
-// round of checks, the end of a hold. It is zero when it waits for answers only.
+// round of checks, the end of a hold, of a suspicion's pause, of a pin. It is zero when it waits for answers only.
 func (c *Chain) Due() time.Time {
 	due := c.Checks.Due
 	if c.Probe == nil && (due.IsZero() || c.State.Next.At.Before(due)) {
 		due = c.State.Next.At
 	}
-	for i := range c.Upstreams {
-		if h := c.Upstreams[i].State.Hold; h.Active && (due.IsZero() || h.Until.Before(due)) {
-			due = h.Until
+	first := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
 		}
+	}
+	for i := range c.Upstreams {
+		s := &c.Upstreams[i].State
+		if s.Hold.Active {
+			first(s.Hold.Until)
+		}
+		if s.Suspect.Active && !s.Suspect.Until.IsZero() {
+			first(s.Suspect.Until)
+		}
+		if !s.Back.IsZero() {
+			first(s.Back.Add(c.Settings.FailbackAfter))
+		}
+	}
+	if c.State.Pin.On {
+		first(c.State.Pin.Until)
 	}
 	return due
 }

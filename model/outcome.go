@@ -45,6 +45,7 @@ const (
 	ReasonIDMismatch  Reason = "id_mismatch"  // a reply to somebody else's request
 	ReasonOwnSide     Reason = "own_side"     // our own proxy or network said it
 	ReasonNoUpstream  Reason = "no_upstream"  // there was nobody to ask
+	ReasonStalled     Reason = "stalled"      // no byte to anybody since a client's request went to it (F11)
 
 	ReasonNodeError      Reason = "node_error"      // a JSON-RPC error object
 	ReasonHTTPStatus     Reason = "http_status"     // a status that is an error
@@ -141,7 +142,7 @@ func reasonWord(r Reason, e Evidence, f Findings) string {
 	case ReasonIDMismatch:
 		return "other id"
 	case ReasonTimeout, ReasonRefused, ReasonReset, ReasonEOF, ReasonDNS, ReasonTLS, ReasonNoRoute, ReasonTruncated,
-		ReasonMalformed, ReasonEmpty, ReasonOwnSide, ReasonNoUpstream, ReasonGRPCStatus:
+		ReasonMalformed, ReasonEmpty, ReasonOwnSide, ReasonNoUpstream, ReasonStalled, ReasonGRPCStatus:
 	}
 	return strings.ReplaceAll(string(r), "_", " ")
 }

@@ -213,12 +213,10 @@ func (c *Chain) soon(from time.Time, salt uint64) time.Time {
 	return from.Add(time.Duration(float64(c.Settings.Soon) * share))
 }
 
-// traffic takes what relays saw. It moves when the next probe runs and nothing
-// else (H3); during a probe it waits for the schedule made at its end.
-func (d *decider) traffic(in Traffic) {
-	if !in.NoAnswer {
-		return
-	}
+// missed takes that a client got no answer. It moves when the next probe runs
+// and nothing else (H3); during a probe it waits for the schedule made at its
+// end.
+func (d *decider) missed() {
 	st := d.c.State
 	if d.c.Probe != nil {
 		if st.Missed.IsZero() {

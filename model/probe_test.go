@@ -204,7 +204,7 @@ func TestFirstProbesSpreadOverOneSecond(t *testing.T) {
 }
 
 func TestTrafficMovesOnlyWhen(t *testing.T) {
-	missed := func(w *world) { w.in(Traffic{At: w.now, NoAnswer: true}) }
+	missed := func(w *world) { w.in(Missed{At: w.now}) }
 	w := newWorld(t, testChain("x", primaries("a")...))
 	w.probe(head(1))
 	health := w.chain().State.Health
@@ -220,9 +220,6 @@ func TestTrafficMovesOnlyWhen(t *testing.T) {
 	}
 	if w.chain().State.Health != health {
 		t.Errorf("a relay moved the health to %v", w.chain().State.Health)
-	}
-	if events := w.in(Traffic{At: w.now}); len(events) != 0 {
-		t.Errorf("an error answer did something: %+v", events)
 	}
 	w.now = at
 	w.in(Due{At: at})
@@ -271,7 +268,7 @@ func TestOldResultDoesNotUndoSoon(t *testing.T) {
 	w.probe(head(1))
 	heard := w.now.Add(time.Second)
 	w.now = w.now.Add(time.Minute)
-	w.in(Traffic{At: w.now, NoAnswer: true})
+	w.in(Missed{At: w.now})
 	w.now = w.chain().State.Next.At
 	w.in(Due{At: w.now, Heard: heard})
 	if w.chain().Probe == nil {
@@ -286,7 +283,7 @@ func TestSignalDuringAProbeWaitsForItsEnd(t *testing.T) {
 	e := w.take(true)
 	w.now = w.now.Add(time.Second)
 	sent := w.now
-	w.in(Traffic{At: w.now, NoAnswer: true})
+	w.in(Missed{At: w.now})
 	w.answer(e, head(2), 4*time.Second)
 	if next := w.chain().State.Next; !next.At.Equal(sent.Add(15*time.Second)) || next.Why != NextSoon {
 		t.Errorf("next in %v (%s), want 15s after the signal", next.At.Sub(sent), next.Why)

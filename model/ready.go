@@ -1,13 +1,35 @@
 package model
 
-// Policy says which chains count for readiness.
+import "strings"
+
+// Policy says which chains count for readiness (D2): one of the words below, or
+// the keys of the chains that count with a comma between them.
 type Policy string
 
-// ReadyAll counts every chain.
-const ReadyAll Policy = "all"
+// The policies with a word of their own.
+const (
+	ReadyAll       Policy = "all"       // every chain counts, and each must be healthy
+	ReadyAny       Policy = "any"       // every chain counts, and one must be healthy
+	ReadyConsensus Policy = "consensus" // only chains with a consensus group
+)
 
 // Counts says whether the chain counts for readiness.
-func (p Policy) Counts(*Chain) bool { return p == ReadyAll }
+func (p Policy) Counts(c *Chain) bool {
+	switch p {
+	case ReadyAll, ReadyAny:
+		return true
+	case ReadyConsensus, "":
+		return false // no chain has a group
+	}
+	key := c.Key()
+	for rest := string(p); rest != ""; {
+		var one string
+		if one, rest, _ = strings.Cut(rest, ","); one == key {
+			return true
+		}
+	}
+	return false
+}
 
 // Readiness is whether an instance should be given traffic (D2), and why not.
 type Readiness struct {
@@ -23,11 +45,16 @@ func Ready(i *Instance, p Policy) Readiness { return readyWith(i, p, -1, nil) }
 // readyWith is Ready with chain n replaced.
 func readyWith(i *Instance, p Policy, n int, with *Chain) Readiness {
 	r := Readiness{Ready: true, Cause: -1}
+	healthy := false
 	for k, c := range i.Chains {
 		if k == n {
 			c = with
 		}
-		if !p.Counts(c) || c.State.Health == Healthy {
+		if !p.Counts(c) {
+			continue
+		}
+		if c.State.Health == Healthy {
+			healthy = true
 			continue
 		}
 		if r.Ready {
@@ -43,6 +70,9 @@ func readyWith(i *Instance, p Policy, n int, with *Chain) Readiness {
 		if was.State.Health == Unknown && c.State.Health == Unhealthy {
 			r.Cause = k
 		}
+	}
+	if p == ReadyAny && healthy {
+		r = Readiness{Ready: true, Cause: -1}
 	}
 	return r
 }

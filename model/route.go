@@ -8,6 +8,7 @@ type RouteWhy string
 // Why an upstream serves, or none does.
 const (
 	RouteFit    RouteWhy = "fit"    // the first fit primary
+	RoutePinned RouteWhy = "pinned" // somebody prefers it, and it is fit (F8)
 	RouteBackup RouteWhy = "backup" // the first fit backup: no primary is fit
 	RouteLast   RouteWhy = "last"   // nothing is fit; unfit only by a finding of F1's row 2
 	RouteHeld   RouteWhy = "held"   // nothing is fit; of the held, its hold ends first
@@ -32,6 +33,7 @@ const (
 	UnfitLastResort       // a finding of row 2: only when nothing is fit
 	UnfitHeld             // held off by a rate limit
 	UnfitFinding          // a finding of row 1: never while present
+	UnfitSuspect          // clients' requests got no answer from it (F5)
 	UnfitHealth           // unhealthy, or unknown and it has failed
 )
 
@@ -48,6 +50,8 @@ func (c *Chain) Fitness(i int, now time.Time) Unfit {
 		return UnfitHealth
 	case s.Findings&never != 0:
 		return UnfitFinding
+	case s.Suspect.Active:
+		return UnfitSuspect
 	case s.Hold.Held(now):
 		return UnfitHeld
 	case s.Findings&Row2 != 0:
@@ -60,7 +64,10 @@ func (c *Chain) Fitness(i int, now time.Time) Unfit {
 // at already; -1 when there is none (F1). It reads the live state and nothing
 // that was computed from it earlier (F2).
 func Route(c *Chain, now time.Time, tried Tried) (int, RouteWhy) {
-	backup, last, held := -1, -1, -1
+	if p := c.State.Pin; p.Holds(now) && c.upstream(p.Upstream) != nil && !tried.Has(p.Upstream) && c.Fitness(p.Upstream, now) == Fit {
+		return p.Upstream, RoutePinned
+	}
+	backup, last, held, back := -1, -1, -1, -1
 	for i := range c.Upstreams {
 		if tried.Has(i) {
 			continue
@@ -68,8 +75,14 @@ func Route(c *Chain, now time.Time, tried Tried) (int, RouteWhy) {
 		tier := c.Upstreams[i].Tier
 		switch c.Fitness(i, now) {
 		case Fit:
-			if tier == Primary {
+			if tier == Primary && !c.returning(i, now) {
 				return i, RouteFit
+			}
+			if tier == Primary {
+				if back < 0 {
+					back = i
+				}
+				continue
 			}
 			if backup < 0 {
 				backup = i
@@ -82,18 +95,27 @@ func Route(c *Chain, now time.Time, tried Tried) (int, RouteWhy) {
 			if held < 0 || c.Upstreams[i].State.Hold.Until.Before(c.Upstreams[held].State.Hold.Until) {
 				held = i
 			}
-		case UnfitFinding, UnfitHealth:
+		case UnfitFinding, UnfitSuspect, UnfitHealth:
 		}
 	}
 	switch {
 	case backup >= 0:
 		return backup, RouteBackup
+	case back >= 0:
+		return back, RouteFit
 	case last >= 0:
 		return last, RouteLast
 	case held >= 0:
 		return held, RouteHeld
 	}
 	return -1, RouteNone
+}
+
+// returning says that a primary is fit again, but not for long enough to be
+// preferred (failback_after, F3).
+func (c *Chain) returning(i int, now time.Time) bool {
+	s := &c.Upstreams[i].State
+	return c.Settings.FailbackAfter > 0 && !s.Back.IsZero() && now.Before(s.Back.Add(c.Settings.FailbackAfter))
 }
 
 // routed is where a request would go now, as it is shown.

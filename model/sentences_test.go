@@ -47,7 +47,7 @@ func TestEverySentenceIsSaid(t *testing.T) {
 	for _, why := range []NextWhy{NextFirst, NextInterval, NextHeard, NextSoon, NextHeld, NextPassed, NextAllFailed} {
 		one(func(w *world) { fine(w); w.chain().State.Next.Why = why })
 	}
-	for _, why := range []RouteWhy{RouteFit, RouteBackup, RouteLast, RouteHeld, RouteNone} {
+	for _, why := range []RouteWhy{RouteFit, RoutePinned, RouteBackup, RouteLast, RouteHeld, RouteNone} {
 		one(func(w *world) { fine(w); w.chain().Serving.Why = why })
 	}
 	for f := range findingCount {
@@ -58,6 +58,10 @@ func TestEverySentenceIsSaid(t *testing.T) {
 	}
 	one(func(w *world) { fine(w); w.chain().Upstreams[0].State.Record = Record{Health: Unhealthy, Streak: 3} })
 	one(func(w *world) { w.probe(limited(time.Minute), head(4)) })
+	one(func(w *world) {
+		fine(w)
+		w.live(Live{Run: 3, Reason: ReasonStalled})
+	})
 	for _, heads := range []int{1, 2} {
 		one(func(w *world) {
 			fine(w)
@@ -100,7 +104,7 @@ func sentencesInCode(t *testing.T) map[string]bool {
 	for _, why := range []NextWhy{NextFirst, NextInterval, NextHeard, NextSoon, NextHeld, NextPassed, NextAllFailed} {
 		ids["next."+string(why)] = true
 	}
-	for _, why := range []RouteWhy{RouteFit, RouteBackup, RouteLast, RouteHeld, RouteNone} {
+	for _, why := range []RouteWhy{RouteFit, RoutePinned, RouteBackup, RouteLast, RouteHeld, RouteNone} {
 		ids["felt."+string(why)] = true
 	}
 	return ids

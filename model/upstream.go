@@ -27,6 +27,11 @@ type UpstreamState struct {
 	Findings Findings `json:"findings,omitempty"`
 	Told     Findings `json:"told,omitempty"` // those of Findings that the last fact questions brought
 	Hold     Hold     `json:"hold,omitzero"`
+	Suspect  Suspect  `json:"suspect,omitzero"`
+
+	// Kept where failback_after is set (F3).
+	Out  bool      `json:"out,omitempty"` // it was not fit
+	Back time.Time `json:"back,omitzero"` // when it was fit again
 
 	Facts     Facts     `json:"facts"`
 	HeadSince time.Time `json:"head_since,omitzero"` // when this height was new: first seen here, corrected by the header

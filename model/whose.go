@@ -86,12 +86,12 @@ func (s subject) feltSentence() Sentence {
 	c := s.c
 	routing := "none is fit → 503"
 	switch name := ""; c.Serving.Why {
-	case RouteFit, RouteBackup, RouteLast, RouteHeld:
+	case RouteFit, RoutePinned, RouteBackup, RouteLast, RouteHeld:
 		if u := c.upstream(c.Serving.Upstream); u != nil {
 			name = u.Name
 		}
 		routing = map[RouteWhy]string{
-			RouteFit: name, RouteBackup: name + ", a backup", RouteLast: name + " as the last resort",
+			RouteFit: name, RoutePinned: name + ", pinned", RouteBackup: name + ", a backup", RouteLast: name + " as the last resort",
 			RouteHeld: name + ", held, as the last resort",
 		}[c.Serving.Why]
 	case RouteNone:
@@ -107,9 +107,47 @@ func (s subject) feltSentence() Sentence {
 	}
 	return Sentence{
 		ID:    "felt." + string(c.Serving.Why),
-		Long:  "routing: " + routing + " · readiness: " + ready + " · clients: — (no gateway runs in this process)",
-		Short: "routing: " + routing + " · readiness: " + ready,
+		Long:  "routing: " + routing + s.pinLost() + " · readiness: " + ready + " · clients: " + s.clients(),
+		Short: s.shortFelt(routing, ready),
 	}
+}
+
+// pinLost says that a pin does not count now (F8).
+func (s subject) pinLost() string {
+	p := s.c.State.Pin
+	if !p.Holds(s.now) || s.c.Serving.Why == RoutePinned {
+		return ""
+	}
+	return " (pinned to " + s.c.nameOf(p.Upstream) + ", which is not fit: as without a pin)"
+}
+
+// clients is what those who ask through the gateway got.
+func (s subject) clients() string {
+	t := s.c.Traffic
+	switch {
+	case !s.i.Gateway:
+		return "— (no gateway runs in this process)"
+	case t.Total == 0:
+		return "none has asked yet"
+	case t.Requests == 0:
+		return fmt.Sprintf("none asks since %s ago, %d of %d failed", Age(s.now.Sub(t.Last)), t.Errors, t.Total)
+	}
+	text := fmt.Sprintf("%s req/s, %d failed and %d retried in the last minute", PerSecond(t.PerSecond()), t.Failed, t.Retried)
+	if f := s.c.Felt; !f.Ended.IsZero() {
+		text += " · trouble " + Age(s.now.Sub(f.Ended)) + " ago: " + f.words()
+	}
+	return text
+}
+
+func (s subject) shortFelt(routing, ready string) string {
+	t := s.c.Traffic
+	if !s.i.Gateway || t.Total == 0 {
+		return "routing: " + routing + " · readiness: " + ready
+	}
+	if t.Requests == 0 {
+		return fmt.Sprintf("no request since %s ago · readiness: %s", Age(s.now.Sub(t.Last)), ready)
+	}
+	return fmt.Sprintf("%d of %d requests failed, %d retried · readiness: %s", t.Failed, t.Requests, t.Retried, ready)
 }
 
 // doSentence is what helps, with its key.

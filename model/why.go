@@ -79,7 +79,7 @@ func (c *Chain) worst(now time.Time) int {
 	rank := func(i int) int {
 		s := &c.Upstreams[i].State
 		switch {
-		case s.Findings&Row1 != 0:
+		case s.Findings&Row1 != 0 || s.Suspect.Active:
 			return 4
 		case s.Health == Unhealthy && c.State.Verdict == VerdictHealthy:
 			return 3
@@ -105,6 +105,10 @@ func (w *Why) trouble(c *Chain, i int, now time.Time) {
 	f, found := s.Findings.Worst()
 	if s.Health == Unhealthy && s.Findings&Row1 == 0 {
 		w.Word, w.Sign, w.Detail = "unhealthy", SignUnhealthy, s.Last.Word()
+		return
+	}
+	if s.Suspect.Active && s.Findings&Row1 == 0 {
+		w.Word, w.Detail = "suspect", string(s.Suspect.Reason)
 		return
 	}
 	if s.Hold.Held(now) {

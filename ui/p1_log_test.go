@@ -114,7 +114,7 @@ func (w *nodes) step() time.Time {
 		chain = in.Chain
 	case model.TryDone:
 		chain = in.Chain
-	case model.Command, model.FactsDone, model.Traffic:
+	case model.Command, model.FactsDone, model.Missed, model.Live, model.Sums:
 		panic("no such input was pushed")
 	}
 	events, effects := w.inst.Step(next.in)

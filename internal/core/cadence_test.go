@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -131,13 +132,14 @@ func TestProbeSoonAfterASilentRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
 		node(t, &network, simnode.Options{Name: "a"})
+		gw := newRelay()
 		r := start(t, network.Dial, [][]string{{"http://a"}}, core.Options{
-			Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}},
+			Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}}, Relay: gw,
 		})
 		time.Sleep(time.Minute)
-		r.core.Missed(0)
+		gw.miss(0)
 		time.Sleep(10 * time.Second)
-		r.core.Missed(0) // promises nothing later
+		gw.miss(0) // promises nothing later
 		time.Sleep(time.Minute)
 		started, at := of[model.ProbeStarted](r, 0)
 		if want := []time.Duration{0, 75 * time.Second}; !slices.Equal(at, want) || started[1].Probe.Trigger != model.TriggerSoon {
@@ -170,7 +172,7 @@ func TestDeferralByTraffic(t *testing.T) {
 				return begun.Round(0).Add(last)
 			}
 			r := start(t, network.Dial, [][]string{{"http://a"}}, core.Options{
-				Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}}, Heard: heard,
+				Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}}, Relay: &relay{heard: heard},
 			})
 			time.Sleep(tt.want[len(tt.want)-1] + time.Second)
 			_, at := of[model.ProbeStarted](r, 0)
@@ -179,6 +181,109 @@ func TestDeferralByTraffic(t *testing.T) {
 			}
 		})
 	}
+}
+
+// relay is a gateway that says what a test wants.
+type relay struct {
+	heard func(int) time.Time
+	news  chan struct{}
+	mu    sync.Mutex
+	says  []model.Input
+	sums  func(time.Time) (model.Sums, bool)
+}
+
+func newRelay() *relay { return &relay{news: make(chan struct{}, 1)} }
+
+func (r *relay) say(in model.Input) {
+	r.mu.Lock()
+	r.says = append(r.says, in)
+	r.mu.Unlock()
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+}
+
+func (r *relay) miss(chain int)        { r.say(model.Missed{Chain: chain}) }
+func (r *relay) News() <-chan struct{} { return r.news }
+
+func (r *relay) Take(now time.Time) []model.Input {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.says
+	r.says = nil
+	for i, in := range out {
+		switch in := in.(type) {
+		case model.Missed:
+			in.At = now
+			out[i] = in
+		case model.Live:
+			in.At = now
+			out[i] = in
+		default:
+		}
+	}
+	return out
+}
+
+func (r *relay) Sums(now time.Time) (model.Sums, bool) {
+	if r.sums == nil {
+		return model.Sums{}, false
+	}
+	return r.sums(now)
+}
+
+func (r *relay) Heard(chain int) time.Time {
+	if r.heard == nil {
+		return time.Time{}
+	}
+	return r.heard(chain)
+}
+
+// The sums of traffic are read a second after the first news and once a second
+// while there are any; when there are none, the core waits for news.
+func TestSumsAreReadOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gw := newRelay()
+		left := 3
+		gw.sums = func(now time.Time) (model.Sums, bool) {
+			if left--; left < 0 {
+				return model.Sums{}, false
+			}
+			return model.Sums{At: now, Chains: []model.ChainSums{{Heard: now, Traffic: model.Traffic{Total: 1}}}}, true
+		}
+		r := start(t, nil, nil, core.Options{Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}}, Prober: &blocked{}, Relay: gw})
+		time.Sleep(10 * time.Second)
+		gw.say(model.Missed{})
+		time.Sleep(time.Minute)
+		_, at := of[model.TrafficRead](r, -1)
+		if want := []time.Duration{11 * time.Second, 12 * time.Second, 13 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("read at %v, want %v", at, want)
+		}
+		c := r.core.Picture().Chains[0]
+		if c.Traffic.Total != 1 || c.State.Heard.By != model.HeardClient {
+			t.Errorf("the picture has %+v, heard %+v", c.Traffic, c.State.Heard)
+		}
+	})
+}
+
+// A client that got no answer has the upstream checked at once (F5).
+func TestLiveNoAnswerIsCheckedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network memnet.Network
+		node(t, &network, simnode.Options{Name: "a"})
+		gw := newRelay()
+		r := start(t, network.Dial, [][]string{{"http://a"}}, core.Options{
+			Instance: model.Instance{Chains: []*model.Chain{chain("x", 1, rare)}}, Relay: gw,
+		})
+		time.Sleep(time.Minute)
+		gw.say(model.Live{Run: 1, Reason: model.ReasonReset})
+		synctest.Wait()
+		last := r.core.Picture().Chains[0].Upstreams[0].State.Last
+		if last.Trigger != model.TriggerClient || !last.At.Equal(r.core.Now()) {
+			t.Errorf("last check %+v", last)
+		}
+	})
 }
 
 func TestManualProbeJoins(t *testing.T) {
@@ -281,7 +386,6 @@ func TestStopAbandonsWhatFlies(t *testing.T) {
 		if err := r.core.Send(t.Context(), model.Command{Op: model.OpProbe}); !errors.Is(err, core.ErrStopped) {
 			t.Errorf("a command after the end: %v", err)
 		}
-		r.core.Missed(0) // nobody listens, nobody waits
 	})
 }
 

@@ -33,13 +33,27 @@ type Prober interface {
 	Facts(ctx context.Context, chain, upstream int, ask model.Questions) (model.Told, error)
 }
 
+// Relay is what a gateway in this process knows of clients' requests. None of
+// its methods waits.
+type Relay interface {
+	// News is ready when Take or Sums have something new.
+	News() <-chan struct{}
+	// Take is what happened since the last call that a rule acts on.
+	Take(now time.Time) []model.Input
+	// Sums is what clients asked, and whether there will be more in a second
+	// though nobody asks; ok is false when there is nothing.
+	Sums(now time.Time) (sums model.Sums, ok bool)
+	// Heard is when a client last got a result from a chain, zero for never. It
+	// is asked when a probe is due (H3).
+	Heard(chain int) time.Time
+}
+
 // Options is what a core is made of.
 type Options struct {
 	Instance model.Instance // its definitions; Begin gives it its first schedules
 	Prober   Prober
-	// Heard is when a client last got a result from a chain, zero for never.
-	// It is asked when a probe is due (H3). Nil: nobody relays here.
-	Heard func(chain int) time.Time
+	// Relay is the gateway of this process; nil: nobody relays here.
+	Relay Relay
 	// Fault injects a fault into an upstream of a demo. It must not block. Nil:
 	// the upstreams are real.
 	Fault  func(chain, upstream int, kind string)
@@ -58,7 +72,7 @@ var ErrStopped = errors.New("the instance has stopped")
 // Core owns one instance while Run runs.
 type Core struct {
 	prober Prober
-	heard  func(int) time.Time
+	relay  Relay
 	fault  func(chain, upstream int, kind string)
 	logger *slog.Logger
 	clock  *clock
@@ -74,6 +88,7 @@ type Core struct {
 	// Written only by the loop.
 	inst model.Instance
 	due  schedule
+	sums time.Time // when the sums of traffic are read next; zero = nobody asks
 }
 
 // New is a core that has not started: its log holds the instance's first event.
@@ -88,7 +103,7 @@ func New(o Options) (*Core, error) {
 		}
 	}
 	c := &Core{
-		prober: o.Prober, heard: o.Heard, fault: o.Fault, logger: o.Logger, clock: newClock(),
+		prober: o.Prober, relay: o.Relay, fault: o.Fault, logger: o.Logger, clock: newClock(),
 		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
 		slots: make(chan struct{}, maxTries), crashed: make(chan error, 1),
 	}
@@ -129,16 +144,6 @@ func (c *Core) Send(ctx context.Context, cmd model.Command) error {
 	}
 }
 
-// Missed says that a client of the chain got no answer from any upstream (H3).
-// It never waits: news that finds no room is dropped, for the inputs before it
-// are of the same outage.
-func (c *Core) Missed(chain int) {
-	select {
-	case c.inputs <- model.Traffic{At: c.Now(), Chain: chain, NoAnswer: true}:
-	default:
-	}
-}
-
 // Run owns the instance until ctx ends, then abandons the tries in flight,
 // waits for them and closes the log. A panic in a try ends it too, as its
 // error. It may be called once.
@@ -153,6 +158,10 @@ func (c *Core) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	batch := make([]model.Input, 0, batchInputs)
+	var news <-chan struct{}
+	if c.relay != nil {
+		news = c.relay.News()
+	}
 	for {
 		c.arm(timer)
 		batch = batch[:0]
@@ -163,6 +172,8 @@ func (c *Core) Run(ctx context.Context) error {
 			return err
 		case in := <-c.inputs:
 			batch = c.fill(append(batch, in))
+		case <-news:
+			batch = c.told(batch)
 		case <-timer.C:
 			batch = c.dues(batch)
 		}
@@ -173,6 +184,9 @@ func (c *Core) Run(ctx context.Context) error {
 // arm sets the one timer to the earliest thing any chain waits for.
 func (c *Core) arm(timer *time.Timer) {
 	at, ok := c.due.first()
+	if !c.sums.IsZero() && (!ok || c.sums.Before(at)) {
+		at, ok = c.sums, true
+	}
 	if !ok {
 		timer.Stop()
 		return
@@ -193,17 +207,36 @@ func (c *Core) fill(batch []model.Input) []model.Input {
 	return batch
 }
 
+// readEvery is the pace at which the sums of traffic are read.
+const readEvery = time.Second
+
+// told adds what clients' requests said, and sees to it that the sums are read.
+func (c *Core) told(batch []model.Input) []model.Input {
+	now := c.Now()
+	if c.sums.IsZero() {
+		c.sums = now.Add(readEvery)
+	}
+	return append(batch, c.relay.Take(now)...)
+}
+
 // dues adds a Due for each chain whose time has come.
 func (c *Core) dues(batch []model.Input) []model.Input {
 	now := c.Now()
+	if !c.sums.IsZero() && !now.Before(c.sums) {
+		c.sums = time.Time{}
+		if sums, ok := c.relay.Sums(now); ok {
+			c.sums = now.Add(readEvery)
+			batch = append(batch, sums)
+		}
+	}
 	for len(batch) < batchInputs {
 		chain, ok := c.due.pop(now)
 		if !ok {
 			break
 		}
 		in := model.Due{At: now, Chain: chain}
-		if c.heard != nil {
-			in.Heard = c.heard(chain)
+		if c.relay != nil {
+			in.Heard = c.relay.Heard(chain)
 		}
 		batch = append(batch, in)
 	}
@@ -245,8 +278,11 @@ func (c *Core) reschedule(in model.Input) {
 		touched = append(touched, in.Chain)
 	case model.FactsDone:
 		touched = append(touched, in.Chain)
-	case model.Traffic:
+	case model.Missed:
 		touched = append(touched, in.Chain)
+	case model.Live:
+		touched = append(touched, in.Chain)
+	case model.Sums:
 	case model.Command:
 		touched = in.Chains
 		if len(touched) == 0 {
