@@ -48,6 +48,20 @@ func (r *reading) address(u *upstream, fam family) {
 	u.secret = secretOf(text)
 }
 
+// socket checks the address of an upstream's websocket, which it may lack.
+func (r *reading) socket(u *upstream) {
+	at := u.path + ".ws_url"
+	if !r.given(at) || u.WSURL == "" {
+		return
+	}
+	text := strings.TrimSpace(u.WSURL)
+	if why := urlFault(text, socketSchemes); why != "" {
+		r.fault(at, "%s", why)
+		return
+	}
+	u.ws = secretOf(text)
+}
+
 // urlFault says what is wrong with an address; empty = nothing. It shows
 // nothing of it.
 func urlFault(text string, schemes []string) string {
@@ -106,6 +120,8 @@ func parseHint(err error) string {
 	}
 	return ""
 }
+
+var socketSchemes = []string{"ws", "wss"}
 
 var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 

@@ -1,6 +1,7 @@
 // Package config reads the file of `--config` and turns it into what the rest
-// of the program is made of: a model.Instance, the endpoints of its upstreams
-// and where the log goes.
+// of the program is made of: a model.Instance, the endpoints of its upstreams,
+// what their gateway may do, what listens and for whom, the drain, the other
+// instances by their aliases, and where the log goes.
 //
 // Law: a file is taken whole or not at all. Defaults come first, then strict
 // decoding, then every rule; all faults come back together, each with its line
@@ -8,10 +9,11 @@
 //
 // A value that may be a key (an address, credentials, what a secret file or an
 // environment variable holds) stands in no error and in no printed form
-// (SPEC X1). It is there only in Endpoint, for whoever makes the client.
+// (SPEC X1). It is there only in Endpoint and Instance, for whoever makes the
+// client; what a token file holds is looked at and not kept.
 //
 // Not promised: that a certificate fits its key, that a host exists, or that a
-// secret file is still there later.
+// secret file is still there, or still holds the same, later.
 package config
 
 import (
@@ -72,7 +74,12 @@ type content struct {
 	file     string
 	doc      document
 	chainsAt int
+	lines    map[string]int // of what is judged later, by path
 }
+
+// later are the paths that are judged after the file was read: by FeedOn and
+// Warnings.
+var later = []string{"drain.max", "feed.tokens", "feed.tls"}
 
 // Default is what counts without a file: every default, and no chains.
 func Default() *Config {
@@ -110,7 +117,10 @@ func Parse(name string, data []byte, env Env) (*Config, error) {
 	if len(r.faults) > 0 {
 		return nil, r.faults.inOrder(name)
 	}
-	c := &content{file: name, doc: doc}
+	c := &content{file: name, doc: doc, lines: map[string]int{}}
+	for _, path := range later {
+		c.lines[path] = r.place(path).Line
+	}
 	if key := r.keys["chains"]; key != nil {
 		c.chainsAt = key.Line
 	}
@@ -143,7 +153,7 @@ func (c *Config) Log() Log {
 // file gives no name or version. Each call makes a new one.
 func (c *Config) Instance(hostname, version string) model.Instance {
 	doc := &c.read().doc
-	i := model.Instance{Name: doc.Instance.Name, Version: doc.Instance.Version, Policy: model.ReadyAll}
+	i := model.Instance{Name: doc.Instance.Name, Version: doc.Instance.Version, Policy: doc.Ready.policy()}
 	if i.Name == "" {
 		i.Name = clean.Text(hostname, maxName)
 	}
@@ -163,7 +173,7 @@ func (c *Config) Endpoints() [][]Endpoint {
 	all := make([][]Endpoint, len(chains))
 	for n := range chains {
 		for _, u := range chains[n].Upstreams {
-			all[n] = append(all[n], Endpoint{Name: u.Name, URL: u.secret, HTTP: u.HTTP, Path: u.path, Line: u.line})
+			all[n] = append(all[n], Endpoint{Name: u.Name, URL: u.secret, WSURL: u.ws, HTTP: u.HTTP, Path: u.path, Line: u.line})
 		}
 	}
 	return all

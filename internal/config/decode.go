@@ -49,10 +49,14 @@ type named struct{ path, file string }
 // fault notes what is wrong at path. Where the file says nothing there, the
 // line is that of what holds it.
 func (r *reading) fault(path, format string, args ...any) {
+	r.faultAt(r.place(path), path, format, args...)
+}
+
+// place is what the file has at path, or what holds it.
+func (r *reading) place(path string) *yaml.Node {
 	for p := path; ; p = above(p) {
 		if n := cmp.Or(r.at[p], r.keys[p]); n != nil {
-			r.faultAt(n, path, format, args...)
-			return
+			return n
 		}
 	}
 }
@@ -90,9 +94,15 @@ func (r *reading) value(n *yaml.Node, path string, out reflect.Value) {
 		out.Set(reflect.New(out.Type().Elem()))
 		out = out.Elem()
 	}
-	switch out.Addr().Interface().(type) {
-	case *time.Duration, *promconfig.URL, *promconfig.TLSVersion:
+	switch v := out.Addr().Interface().(type) {
+	case *time.Duration, *time.Time, *hedge, *promconfig.URL, *promconfig.TLSVersion:
 		r.scalar(n, path, out)
+		return
+	case *ready:
+		r.wordOrChains(n, path, v)
+		return
+	case *remotes:
+		r.aliased(n, path, v)
 		return
 	}
 	switch kind := out.Kind(); {
@@ -221,6 +231,15 @@ func (r *reading) scalar(n *yaml.Node, path string, out reflect.Value) {
 	switch v := out.Addr().Interface().(type) {
 	case *time.Duration:
 		r.duration(n, path, s, v)
+		return
+	case *time.Time:
+		r.moment(n, path, s, v)
+		return
+	case *hedge:
+		r.hedge(n, path, s, v)
+		return
+	case *size:
+		r.size(n, path, s, v)
 		return
 	case *promconfig.URL:
 		// Its text may hold a password, and so may the parser's error.

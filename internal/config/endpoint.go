@@ -14,11 +14,12 @@ import (
 // it is printed it reads as its path and name; its HTTP printed alone would show
 // keys.
 type Endpoint struct {
-	Name string
-	URL  Secret
-	HTTP promconfig.HTTPClientConfig // shared: read it, never change it
-	Path string                      // "chains[0].upstreams[1]"
-	Line int                         // in the file, counts from 1
+	Name  string
+	URL   Secret
+	WSURL Secret                      // of the gateway's websockets; empty = none
+	HTTP  promconfig.HTTPClientConfig // shared: read it, never change it
+	Path  string                      // "chains[0].upstreams[1]"
+	Line  int                         // in the file, counts from 1
 }
 
 // String is the path and the name.

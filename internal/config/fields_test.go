@@ -19,11 +19,18 @@ type observed struct {
 	Instance  model.Instance
 	Endpoints [][]seen
 	Log       Log
+	Listen    Listen
+	Ready     Ready
+	Drain     Drain
+	Feed      Feed
+	Gateways  []Gateway
+	Gateway   Gateway
+	Instances [][3]string
 }
 
 type seen struct {
-	Name, URL string
-	HTTP      promconfig.HTTPClientConfig
+	Name, URL, WSURL string
+	HTTP             promconfig.HTTPClientConfig
 }
 
 func observe(text []byte) (observed, error) {
@@ -38,11 +45,17 @@ func observe(text []byte) (observed, error) {
 	if err != nil {
 		return observed{}, err
 	}
-	o := observed{Instance: c.Instance("host", "build"), Log: c.Log()}
+	o := observed{
+		Instance: c.Instance("host", "build"), Log: c.Log(), Listen: c.Listen(), Ready: c.Ready(), Drain: c.Drain(),
+		Feed: c.Feed(), Gateways: c.Gateways(), Gateway: c.DefaultGateway(),
+	}
+	for _, i := range c.Instances() {
+		o.Instances = append(o.Instances, [3]string{i.Alias, i.URL.Reveal(), i.TokenFile})
+	}
 	for _, chain := range c.Endpoints() {
 		var all []seen
 		for _, e := range chain {
-			all = append(all, seen{e.Name, e.URL.Reveal(), e.HTTP})
+			all = append(all, seen{e.Name, e.URL.Reveal(), e.WSURL.Reveal(), e.HTTP})
 		}
 		o.Endpoints = append(o.Endpoints, all)
 	}
@@ -69,6 +82,10 @@ func leaves(t reflect.Type, path []string) (all []leaf) {
 	switch {
 	case t == reflect.TypeFor[promconfig.URL]() || t.Kind() == reflect.Interface:
 		return []leaf{{path, reflect.TypeFor[string]()}}
+	case t == reflect.TypeFor[ready]() || t == reflect.TypeFor[hedge]() || t == reflect.TypeFor[time.Time]():
+		return []leaf{{path, t}}
+	case t == reflect.TypeFor[remotes]():
+		return down(t.Elem(), "X-Any")
 	case t.Kind() == reflect.Slice:
 		return down(t.Elem(), "0")
 	case t.Kind() == reflect.Map:
@@ -90,10 +107,19 @@ func leaves(t reflect.Type, path []string) (all []leaf) {
 func (l leaf) two() (a, b any) {
 	key := l.path[len(l.path)-1]
 	if words, ok := map[string][2]any{
+		"listen.gateway": {"127.0.0.1:1", ""}, "listen.ops": {"127.0.0.1:1", ""}, "ready": {"any", []string{"base/jsonrpc"}},
+		"drain.mode": {"idle", "immediate"}, "feed.tokens.0.role": {"viewer", "operator"},
+		"feed.tokens.0.expires": {"2030-01-01T00:00:00Z", ""}, "feed.origins.0": {"http://one.example", "http://two.example"},
+		"instances.X-Any.url": {"ws://one.example", "ws://two.example"},
+	}[l.String()]; ok {
+		return words[0], words[1]
+	}
+	if words, ok := map[string][2]any{
 		"level": {"debug", "error"}, "format": {"text", "json"}, "family": {"evm", "http"},
 		"inconclusive_recovers": {"unknown", "all"}, "tier": {"primary", "backup"}, "chain_id": {"1", "2"},
 		"url": {"http://one.example", "http://two.example"}, "token_url": {"http://one.example", "http://two.example"},
-		"proxy_url": {"http://one.example", "http://two.example"},
+		"proxy_url": {"http://one.example", "http://two.example"}, "ws_url": {"ws://one.example", "ws://two.example"},
+		"hedge_after": {"auto", "7s"},
 		// Said or not: redirects are never followed.
 		"follow_redirects": {false, nil},
 	}[key]; ok {
@@ -120,6 +146,21 @@ func (l leaf) with() map[string]any {
 	key := l.path[len(l.path)-1]
 	add := map[string]any{}
 	dir := strings.Join(l.path[:len(l.path)-1], ".") + "."
+	switch l.path[0] {
+	case "drain":
+		add["drain.idle"] = "1s" // max is not below it
+	case "feed":
+		if l.path[1] == "tokens" {
+			add[dir+"name"], add[dir+"role"], add[dir+"token_file"] = "oncall", "viewer", "one"
+		}
+		if l.path[1] == "tls" {
+			add[dir+"cert_file"], add[dir+"key_file"] = "one", "one"
+		}
+		return add
+	case "instances":
+		add[dir+"url"] = "ws://base.example"
+		return add
+	}
 	switch key {
 	case "url_file":
 		add[dir+"url"] = nil
@@ -215,7 +256,7 @@ func ignored(t *testing.T, look func([]byte) (observed, error)) (names []string)
 // A field nobody reads is a lie.
 func TestEachFieldCounts(t *testing.T) {
 	all := leaves(reflect.TypeFor[document](), nil)
-	if len(all) < 90 {
+	if len(all) < 120 {
 		t.Errorf("found %d fields: %v", len(all), all)
 	}
 	for _, name := range ignored(t, observe) {
@@ -229,6 +270,13 @@ func TestEachFieldCountsSeesAForgottenOne(t *testing.T) {
 		forget func(*observed)
 		want   []string
 	}{
+		{func(o *observed) { o.Listen.OpsSet, o.Listen.Ops = false, "" }, []string{"listen.ops"}},
+		{func(o *observed) { o.Ready, o.Instance.Policy = Ready{}, "" }, []string{"ready"}},
+		{func(o *observed) { o.Drain.Max = 0 }, []string{"drain.max"}},
+		{func(o *observed) { o.Feed.Tokens = nil },
+			[]string{"feed.tokens.0.name", "feed.tokens.0.role", "feed.tokens.0.token_file", "feed.tokens.0.expires"}},
+		{func(o *observed) { o.Gateway = Gateway{}; o.Gateways[0].Deny = nil }, []string{"defaults.gateway.deny.0", "chains.0.gateway.deny.0"}},
+		{func(o *observed) { o.Instances = nil }, []string{"instances.X-Any.url", "instances.X-Any.token_file"}},
 		{func(o *observed) { o.Log.Format = "" }, []string{"log.format"}},
 		{func(o *observed) { o.Instance.Version = "" }, []string{"instance.version"}},
 		{func(o *observed) { o.Instance.Chains[0].Settings.Fall = 3 }, []string{"defaults.check.fall", "chains.0.check.fall"}},

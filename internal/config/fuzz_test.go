@@ -75,7 +75,51 @@ func maps(t *testing.T, c *Config) {
 			}
 		}
 	}
+	serves(t, c, len(i.Chains))
 	if begun := model.Begin(i, time.Unix(0, 0)); len(begun.Chains) != len(i.Chains) {
 		t.Errorf("began with %d chains", len(begun.Chains))
+	}
+}
+
+// serves checks that what listens, drains and passes requests on has values that
+// can be worked with.
+func serves(t *testing.T, c *Config, chains int) {
+	l, d, f := c.Listen(), c.Drain(), c.Feed()
+	for _, at := range []string{l.Gateway, l.Ops} {
+		if at != "" && hostPortFault(at) != "" {
+			t.Errorf("listens at %q", at)
+		}
+	}
+	if d.Idle < 0 || d.Max < 0 || d.Immediate < 0 || (d.Mode == DrainIdle && (d.Idle < shortest || d.Max > 0 && d.Max < d.Idle)) {
+		t.Errorf("drains by %+v", d)
+	}
+	if r := c.Ready(); (r.Mode == ReadyChains) != (len(r.Chains) > 0) {
+		t.Errorf("ready by %+v", r)
+	}
+	if (f.CertFile == "") != (f.KeyFile == "") {
+		t.Errorf("feed %+v", f)
+	}
+	for _, tok := range f.Tokens {
+		if tok.Name == "" || tok.File == "" || (tok.Role != RoleViewer && tok.Role != RoleOperator) {
+			t.Errorf("token %+v", tok)
+		}
+	}
+	gateways := c.Gateways()
+	if len(gateways) != chains {
+		t.Fatalf("%d gateways of %d chains", len(gateways), chains)
+	}
+	for _, g := range append(gateways, c.DefaultGateway()) {
+		if g.Timeout < shortest || g.HedgeAfter < 0 || (g.HedgeAuto && g.HedgeAfter != 0) || g.MaxBody < 1 || g.MaxBody > maxBody ||
+			g.MaxBatch < 1 || g.MaxBatch > maxBatch || g.FailbackAfter < 0 {
+			t.Errorf("gateway %+v", g)
+		}
+	}
+	for _, i := range c.Instances() {
+		if i.Alias == "" || i.Line < 1 || feedURLFault(i.URL.Reveal()) != "" {
+			t.Errorf("instance %v, line %d", i, i.Line)
+		}
+	}
+	if served, err := c.FeedOn(l.Ops, false); served && err != nil {
+		t.Errorf("a feed is served and refused: %v", err)
 	}
 }

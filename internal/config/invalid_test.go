@@ -27,7 +27,7 @@ func testEnv() Env {
 func TestInvalidFiles(t *testing.T) {
 	t.Chdir("testdata")
 	files, err := filepath.Glob("invalid-*.yml")
-	if err != nil || len(files) < 40 {
+	if err != nil || len(files) < 80 {
 		t.Fatalf("found %d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -77,6 +77,15 @@ func unloadable(t *testing.T) []struct {
 	parse := func(text string, env Env) func() error {
 		return func() error { _, err := Parse("c.yml", []byte(text), env); return err }
 	}
+	allowed := func(text string) func() error {
+		return func() error {
+			c, err := Parse("c.yml", []byte(text), Env{ReadFile: func(string) ([]byte, error) { return []byte("0123456789abcdef"), nil }})
+			if err != nil {
+				return err
+			}
+			return c.FeedAllowed(false)
+		}
+	}
 	one := "chains: [{name: a, upstreams: [{name: b, url: \"http://a.example\", http: {bearer_token_file: big}}]}]"
 	return []struct {
 		name, want string
@@ -99,6 +108,14 @@ func unloadable(t *testing.T) []struct {
 		}},
 		{"a long variable", "c.yml:1: instance.name: longer than 1 MiB once variables are written out",
 			parse("instance: {name: \"${A}${A}\"}", Env{Getenv: func(string) (string, bool) { return strings.Repeat("x", maxFile), true }})},
+		{"a feed without a token",
+			"c.yml:2: feed.tokens: required where the feed is not on loopback only: at least one token, or --insecure",
+			allowed("listen: {ops: \":9640\"}\nfeed: {tls: {cert_file: c, key_file: k}}")},
+		{"a feed without TLS",
+			"c.yml:3: feed.tls: required where the feed is not on loopback only: cert_file and key_file, or --insecure",
+			allowed("listen: {ops: \":9640\"}\nfeed:\n  tls: {}\n  tokens: [{name: a, role: viewer, token_file: t}]")},
+		{"a drain without a bound", "conf/c.yml:1: drain.max: 0s: a client that never stops asking holds a drain for ever",
+			func() error { return taken(t, "drain: {idle: 1s}", Env{}).read().warnings() }},
 		{"an alias bomb", "c.yml:1: chains[537].upstreams[37].url: more than 100000 values once aliases are written out", parse(chainBomb, Env{})},
 	}
 }

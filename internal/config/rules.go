@@ -43,7 +43,11 @@ func (r *reading) rules(doc *document) {
 	r.word("log.level", doc.Log.Level, levelNames)
 	r.word("log.format", doc.Log.Format, formatNames)
 	doc.Log.File = promconfig.JoinDir(r.dir, doc.Log.File)
+	r.listen(&doc.Listen)
+	r.drain(&doc.Drain, &doc.Listen)
+	r.feed(&doc.Feed)
 	r.paces("defaults", &doc.Defaults.Probe, &doc.Defaults.Check)
+	r.gateway("defaults.gateway", &doc.Defaults.Gateway)
 
 	keys := map[string]int{}
 	for i := range doc.Chains {
@@ -64,6 +68,8 @@ func (r *reading) rules(doc *document) {
 		}
 		keys[key] = i
 	}
+	r.ready(doc)
+	r.instances(doc.Instances)
 	r.present()
 }
 
@@ -98,6 +104,7 @@ func (r *reading) chain(path string, c *chain) {
 		}
 	}
 	r.paces(path, &c.Probe, &c.Check)
+	r.gateway(at("gateway"), &c.Gateway)
 	r.upstreams(at("upstreams"), c, fam)
 }
 
@@ -129,9 +136,7 @@ func (r *reading) paces(path string, p *probe, k *check) {
 	r.positive(at("probe.healthy_interval"), p.HealthyInterval)
 	r.positive(at("probe.unhealthy_interval"), p.UnhealthyInterval)
 	r.positive(at("probe.soon"), p.Soon)
-	if p.MaxDefer != 0 { // none
-		r.positive(at("probe.max_defer"), p.MaxDefer)
-	}
+	r.positiveOrNone(at("probe.max_defer"), p.MaxDefer)
 	r.word(at("probe.inconclusive_recovers"), p.Recovers, recoverNames)
 	r.positive(at("check.interval"), k.Interval)
 	r.positive(at("check.timeout"), k.Timeout)
@@ -166,6 +171,7 @@ func (r *reading) upstreams(path string, c *chain, fam family) {
 		}
 		r.word(u.path+".tier", u.Tier, tierNames)
 		r.address(u, fam)
+		r.socket(u)
 		r.client(u.path+".http", &u.HTTP)
 	}
 }
@@ -221,6 +227,13 @@ func (r *reading) positive(path string, d time.Duration) {
 	}
 }
 
+// positiveOrNone is positive where 0 stands for none.
+func (r *reading) positiveOrNone(path string, d time.Duration) {
+	if d != 0 {
+		r.positive(path, d)
+	}
+}
+
 func (r *reading) between(path string, n, most int) {
 	switch {
 	case !r.given(path):
@@ -239,9 +252,10 @@ func (r *reading) line(path string) int {
 }
 
 // present checks that the files that fields name are there and hold something.
+// Those whose content has a rule are read there.
 func (r *reading) present() {
 	for _, f := range r.files {
-		if !strings.HasSuffix(f.path, ".url_file") {
+		if !strings.HasSuffix(f.path, ".url_file") && !strings.HasSuffix(f.path, tokenSuffix) {
 			r.read(f.path, f.file)
 		}
 	}

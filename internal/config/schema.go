@@ -14,10 +14,15 @@ import (
 // nobody reads would be a lie.
 
 type document struct {
-	Instance instance `yaml:"instance"`
-	Log      logging  `yaml:"log"`
-	Defaults paces    `yaml:"defaults"` // before Chains: they begin with it
-	Chains   []chain  `yaml:"chains"`
+	Instance  instance `yaml:"instance"`
+	Listen    listen   `yaml:"listen"`
+	Log       logging  `yaml:"log"`
+	Ready     ready    `yaml:"ready"`
+	Drain     drain    `yaml:"drain"`
+	Feed      feed     `yaml:"feed"`
+	Defaults  paces    `yaml:"defaults"` // before Chains: they begin with it
+	Chains    []chain  `yaml:"chains"`
+	Instances remotes  `yaml:"instances"`
 }
 
 type instance struct {
@@ -32,8 +37,9 @@ type logging struct {
 }
 
 type paces struct {
-	Probe probe `yaml:"probe"`
-	Check check `yaml:"check"`
+	Probe   probe   `yaml:"probe"`
+	Check   check   `yaml:"check"`
+	Gateway gateway `yaml:"gateway"`
 }
 
 type probe struct {
@@ -60,6 +66,7 @@ type chain struct {
 	MaxLag    *uint64    `yaml:"max_lag"`   // nil: the family's
 	Probe     probe      `yaml:"probe"`
 	Check     check      `yaml:"check"`
+	Gateway   gateway    `yaml:"gateway"`
 	Upstreams []upstream `yaml:"upstreams"`
 }
 
@@ -67,10 +74,12 @@ type upstream struct {
 	Name    string                      `yaml:"name"`
 	URL     string                      `yaml:"url"`
 	URLFile string                      `yaml:"url_file"`
+	WSURL   string                      `yaml:"ws_url"` // empty: none
 	Tier    string                      `yaml:"tier"`
 	HTTP    promconfig.HTTPClientConfig `yaml:"http"`
 
 	secret Secret // the address, from URL or from what URLFile names
+	ws     Secret // WSURL
 	path   string
 	line   int
 }
@@ -119,7 +128,10 @@ var levels = map[string]slog.Level{
 func defaults() document {
 	s := model.DefaultSettings("")
 	return document{
-		Log: logging{Level: "info", Format: "text"},
+		Listen: listen{Gateway: "127.0.0.1:8640", Ops: "127.0.0.1:9640"},
+		Log:    logging{Level: "info", Format: "text"},
+		Ready:  ready{mode: ReadyAll},
+		Drain:  drain{Mode: DrainIdle, Idle: 10 * time.Second},
 		Defaults: paces{
 			Probe: probe{
 				Tries: s.Tries, Timeout: s.Timeout,
@@ -127,6 +139,11 @@ func defaults() document {
 				Soon: s.Soon, MaxDefer: s.MaxDefer, Recovers: s.Recovers.String(),
 			},
 			Check: check{Interval: s.CheckInterval, Timeout: s.CheckTimeout, Fall: s.Fall},
+			Gateway: gateway{
+				Timeout: 30 * time.Second, HedgeAfter: hedge{auto: true},
+				MaxBody: 1 << 20, MaxBatch: 100, FailbackAfter: s.FailbackAfter,
+				Deny: []string{"admin_*", "personal_*", "miner_*", "engine_*"},
+			},
 		},
 	}
 }
@@ -135,7 +152,9 @@ func defaults() document {
 func (d *document) blank(t reflect.Type) (reflect.Value, bool) {
 	switch t {
 	case reflect.TypeFor[chain]():
-		return reflect.ValueOf(chain{Family: string(model.EVM), Probe: d.Defaults.Probe, Check: d.Defaults.Check}), true
+		return reflect.ValueOf(chain{
+			Family: string(model.EVM), Probe: d.Defaults.Probe, Check: d.Defaults.Check, Gateway: d.Defaults.Gateway,
+		}), true
 	case reflect.TypeFor[upstream]():
 		return reflect.ValueOf(upstream{Tier: model.Primary.String(), HTTP: promconfig.DefaultHTTPClientConfig}), true
 	}
@@ -152,6 +171,7 @@ func (c *chain) model() *model.Chain {
 	// Its rule took the word from the set, as it did the tier's.
 	_ = set.Recovers.UnmarshalText([]byte(c.Probe.Recovers))
 	set.CheckInterval, set.CheckTimeout, set.Fall = c.Check.Interval, c.Check.Timeout, c.Check.Fall
+	set.FailbackAfter = c.Gateway.FailbackAfter
 	if c.MaxLag != nil {
 		set.MaxLag = *c.MaxLag
 	}

@@ -57,8 +57,28 @@ chains:
             claims: {k: CANARY}
       - name: d
         url: wss://d.example/CANARY
+        ws_url: wss://d.example/CANARY
         http:
           bearer_token: CANARY
+listen:
+  gateway: 127.0.0.1:8640
+  ops: 127.0.0.1:9640
+ready: [ethereum/jsonrpc]
+drain:
+  mode: idle
+  max: 1m
+feed:
+  tokens:
+    - name: oncall
+      role: operator
+      token_file: file
+      expires: 2030-12-31T23:59:59Z
+  origins: ["https://status.example"]
+  hosts: ["gw.example:9640"]
+instances:
+  gw-1:
+    url: wss://gw-1.example/CANARY
+    token_file: file
 `
 
 func canaryEnv() Env {
@@ -74,9 +94,11 @@ func TestNoPrintedFormShowsASecret(t *testing.T) {
 	c := taken(t, canaryText(), canaryEnv())
 	var urls []string
 	for _, e := range c.Endpoints()[0] {
-		urls = append(urls, e.URL.Reveal())
+		urls = append(urls, e.URL.Reveal(), e.WSURL.Reveal())
 	}
-	if n := strings.Count(strings.Join(urls, " "), canary); n != 6 {
+	far := c.Instances()[0]
+	urls = append(urls, far.URL.Reveal())
+	if n := strings.Count(strings.Join(urls, " "), canary); n != 8 {
 		t.Fatalf("the canary is %d times in the addresses: this tests nothing", n)
 	}
 	type holder struct {
@@ -89,6 +111,8 @@ func TestNoPrintedFormShowsASecret(t *testing.T) {
 	e := c.Endpoints()[0][0]
 	values := map[string]any{
 		"*Config": c, "Config": *c, "Endpoints": c.Endpoints(), "Endpoint": e, "*Endpoint": &e,
+		"Instances": c.Instances(), "remote": far, "*remote": &far, "Feed": c.Feed(), "Gateways": c.Gateways(),
+		"Listen": c.Listen(), "Ready": c.Ready(), "Drain": c.Drain(), "Warnings": c.Warnings(),
 		"Secret": e.URL, "*Secret": &e.URL, "Log": c.Log(),
 		"holder": holder{c, *c, c, e.URL, c}, "map": map[string]any{"c": c, "e": e, "s": e.URL},
 		"Instance": c.Instance("h", "v"),
@@ -110,6 +134,9 @@ func TestNoPrintedFormShowsASecret(t *testing.T) {
 	}
 	if got := c.String(); got != "config conf/c.yml: chains 1, upstreams 4" {
 		t.Errorf("printed as %q", got)
+	}
+	if got, want := fmt.Sprintf("%d %q %v", far, far, e), `instances.gw-1 gw-1 "instances.gw-1 gw-1" chains[0].upstreams[0] a`; got != want {
+		t.Errorf("printed as %s", got)
 	}
 	if got := fmt.Sprintf("%d %q", c, *c); got != c.String()+` "`+c.String()+`"` {
 		t.Errorf("printed as %s", got)

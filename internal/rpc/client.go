@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/common/config"
 )
@@ -52,6 +53,8 @@ type Client struct {
 	scrub   *scrubber
 	keys    []string     // headers in which the configuration sends keys
 	asks    atomic.Int64 // ids given out
+	born    time.Time
+	heard   atomic.Int64 // when a byte last came, in ns after born; 0 = never
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -76,7 +79,7 @@ func NewClient(u URL, o Options) (*Client, error) {
 		url: u, plain: u.Scheme() == "http" || u.Scheme() == "ws",
 		http: o.HTTP, dialer: o.Dial, maxBody: o.MaxBody,
 		scrub: newScrubber(append(u.secrets(), secretsOf(&o.HTTP)...)),
-		conns: map[*conn]struct{}{},
+		conns: map[*conn]struct{}{}, born: time.Now(),
 	}
 	if c.dialer == nil {
 		c.dialer = (&net.Dialer{}).DialContext
@@ -102,6 +105,13 @@ func (c *Client) URL() URL { return c.url }
 // Text is outside text made fit to be shown: cleaned, at most that many runes
 // long, and without this upstream's secrets, which it may have echoed.
 func (c *Client) Text(outside string, runes int) string { return c.scrub.text(outside, runes) }
+
+// HeardSince says whether any byte came from the upstream after t, on any
+// connection, for whoever asked (SPEC F11).
+func (c *Client) HeardSince(t time.Time) bool {
+	heard := c.heard.Load()
+	return heard > 0 && c.born.Add(time.Duration(heard)).After(t)
+}
 
 // NextID is an id for a JSON-RPC request that no other request of this client has.
 func (c *Client) NextID() int64 { return c.asks.Add(1) }
@@ -210,7 +220,7 @@ func (c *Client) target(u *url.URL) *url.URL {
 		return to
 	}
 	if u.Path != "" && u.Path != "/" {
-		to = to.JoinPath(u.Path)
+		to = to.JoinPath(u.EscapedPath())
 	}
 	if u.RawQuery != "" {
 		if to.RawQuery != "" {

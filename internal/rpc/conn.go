@@ -57,6 +57,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		// the next request.
 		return 0, errors.Join(errUnasked, c.Close())
 	}
+	c.client.heard.Store(int64(max(time.Since(c.client.born), 1)))
 	c.bytes.Add(int64(n))
 	c.reads.Add(1)
 	if left := c.left.Load(); left > 0 && c.left.Add(-int64(n)) <= 0 {

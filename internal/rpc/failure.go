@@ -27,6 +27,7 @@ type Failure struct {
 	Layer    model.Layer
 	Text     string
 	Findings model.Findings // what the failure itself says of the upstream
+	Sent     bool           // a connection was there: the request may have reached it
 	err      error
 }
 
@@ -56,7 +57,7 @@ func (c *Client) fault(a *attempt, err error) error {
 		return fmt.Errorf("%w: too many open files", ErrUnbuilt)
 	}
 	f := c.failure(a.ctx, at, k, err)
-	f.Text, f.err = c.scrub.text(f.Text, model.EvidenceRunes), err
+	f.Text, f.err, f.Sent = c.scrub.text(f.Text, model.EvidenceRunes), err, at >= stageSending
 	return f
 }
 
