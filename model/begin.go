@@ -5,9 +5,13 @@ import "time"
 // Begin is the picture an instance starts from at now: what is configured, the
 // first probe of each chain spread over the next second (H2), the rounds of
 // checks spread over the interval after that second by a hash of instance and
-// chain (U1).
+// chain (U1). It serves; an instance without drain settings gets the defaults.
 func Begin(i Instance, now time.Time) Instance {
 	i.Started, i.ReadySince = now, now
+	i.Drain = Drain{Settings: i.Drain.Settings}
+	if i.Drain.Settings == (DrainSettings{}) {
+		i.Drain.Settings = DefaultDrain()
+	}
 	chains := make([]*Chain, len(i.Chains))
 	for n, def := range i.Chains {
 		c := def.clone()

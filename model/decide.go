@@ -23,6 +23,8 @@ func (i *Instance) Decide(in Input) ([]Event, []Effect) {
 		return i.chain(in.Chain, in)
 	case Sums:
 		return i.sums(in), nil
+	case Signal, DrainDue, Closed:
+		return i.drain(in)
 	}
 	return nil, nil
 }
@@ -42,7 +44,7 @@ func (i *Instance) Step(in Input) ([]Event, []Effect) {
 		n = in.Chain
 	case Live:
 		n = in.Chain
-	case Command, Sums:
+	case Command, Sums, Signal, DrainDue, Closed:
 	}
 	if n < 0 || n >= len(i.Chains) {
 		events, effects := i.Decide(in)
@@ -93,6 +95,12 @@ func (i *Instance) command(in Command) ([]Event, []Effect) {
 		events, effects = i.unpin(in, &done)
 	case OpFault:
 		effects = i.fault(in, &done)
+	case OpDrain:
+		events, effects = i.startDrain(in, &done)
+	case OpSimulate:
+		events, effects = i.simulateDrain(in, &done)
+	case OpUndrain:
+		events, effects = i.stopDrain(in, &done)
 	default:
 		done.refuse(404, "unknown command")
 	}
@@ -180,7 +188,7 @@ func (c *Chain) Decide(in Input) ([]Event, []Effect) {
 		d.n = in.Chain
 	case Live:
 		d.n = in.Chain
-	case Sums:
+	case Sums, Signal, DrainDue, Closed:
 	case Command:
 		if len(in.Chains) > 0 {
 			d.n = in.Chains[0]
@@ -229,7 +237,7 @@ func (d *decider) decide(in Input) {
 		d.missed()
 	case Live:
 		d.live(in)
-	case Sums:
+	case Sums, Signal, DrainDue, Closed:
 	case Command:
 		switch {
 		case in.Op == OpPin:

@@ -22,6 +22,9 @@ const (
 	SignHalted            // every head is old
 	SignHeld              // a rate limit's pause
 	SignCommand           // somebody asked
+	SignDraining          // draining
+	SignDrained           // drained
+	SignSimulated         // a simulated drain
 )
 
 // Sign is the mark of a health.
@@ -86,7 +89,7 @@ func Describe(i *Instance, e Event) (Line, bool) {
 		if b.Felt.Failed > 0 {
 			l.Sign = SignUnhealthy
 		}
-	case Started, ProbeStarted, TryEnded, ReadyChanged, CommandDone, UpstreamRead, TrafficRead, Skipped:
+	case Started, ProbeStarted, TryEnded, ReadyChanged, DrainChanged, CommandDone, UpstreamRead, TrafficRead, Skipped:
 		return l, false
 	}
 	return l, true
@@ -117,6 +120,11 @@ func (l *Line) ofInstance(i *Instance, e Event) bool {
 			}
 			l.Detail += " · " + i.Chains[b.Cause].Key() + " " + word
 		}
+		if b.Draining {
+			l.Detail += " · draining"
+		}
+	case DrainChanged:
+		l.ofDrain(b)
 	case CommandDone:
 		l.Subject, l.Sign, l.What = e.Who, SignCommand, string(b.Op)
 		l.Detail = i.targets(b) + " → " + b.outcome()
@@ -128,7 +136,10 @@ func (l *Line) ofInstance(i *Instance, e Event) bool {
 
 // targets is what a command was about.
 func (i *Instance) targets(b CommandDone) string {
-	if len(b.Chains) == 0 {
+	switch {
+	case b.Op == OpDrain || b.Op == OpSimulate || b.Op == OpUndrain:
+		return i.Name
+	case len(b.Chains) == 0:
 		return "all chains"
 	}
 	n := b.Chains[0]

@@ -12,9 +12,9 @@ type Fleet struct {
 	Instances []*Instance
 }
 
-// Diagnosis says of one chain what an engineer asks first (S1).
+// Diagnosis says of one chain, or of the drain, what an engineer asks first (S1).
 type Diagnosis struct {
-	Instance, Chain int // indexes
+	Instance, Chain int // indexes; Chain -1 = the instance's drain
 
 	Why   Sentence // the evidence
 	Whose Sentence // the fault

@@ -24,6 +24,8 @@
 //	hold        the pause a rate limit asked for (F6)
 //	serving     the upstream a request would go to now, and why that one
 //	failover    a backup serves because no primary is fit
+//	drain       the walk from ready to exit: serving → draining → drained, real or simulated
+//	activity    who uses the instance's gateway: what keeps a drain awake
 //	change      an event: something happened; kept
 //	reading     an event: a number moved; not kept
 //	picture     an Instance: the fold of its events
@@ -33,8 +35,8 @@
 //
 // # Where to read
 //
-// Chain.Decide is every rule about a chain. Advance is the step of an
-// upstream's health, Route picks who serves, Ready says whether the instance
-// should get traffic, Diagnose says all of it in words. Instance.Apply is the
-// fold: it assigns and never judges.
+// Chain.Decide is every rule about a chain, Drain.Decide every rule about the
+// instance's way out. Advance is the step of an upstream's health, Route picks
+// who serves, Ready says whether the instance should get traffic, Diagnose says
+// all of it in words. Instance.Apply is the fold: it assigns and never judges.
 package model

@@ -67,10 +67,11 @@ type (
 		From    int     `json:"from"` // upstream index before, -1 = none
 		Serving Serving `json:"serving"`
 	}
-	// ReadyChanged says that the instance's readiness turned, and on which chain.
+	// ReadyChanged says that the instance's readiness turned, and by what.
 	ReadyChanged struct {
-		Ready bool `json:"ready"`
-		Cause int  `json:"cause"` // index of the chain that turned it
+		Ready    bool `json:"ready"`
+		Cause    int  `json:"cause"`              // index of the chain that turned it; -1 = the drain
+		Draining bool `json:"draining,omitempty"` // it is out because it drains
 	}
 	// ClientsFelt says what clients felt of a trouble that is over.
 	ClientsFelt struct {
@@ -100,9 +101,11 @@ type (
 		Checks Checks          `json:"checks"`
 		Reads  []UpstreamIndex `json:"reads,omitempty"`
 	}
-	// TrafficRead assigns what clients asked of the chains that had traffic.
+	// TrafficRead assigns what clients asked of the chains that had traffic, and
+	// who they are.
 	TrafficRead struct {
-		Chains []ChainSums `json:"chains"`
+		Chains   []ChainSums `json:"chains,omitempty"`
+		Activity *Activity   `json:"activity,omitempty"` // who asks, of all chains; nil = as it was
 	}
 )
 
@@ -162,7 +165,7 @@ func (e Event) Reading() bool {
 	switch e.Body.(type) {
 	case UpstreamRead, TrafficRead, Skipped:
 		return true
-	case Started, ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ReadyChanged, ClientsFelt, CommandDone:
+	case Started, ProbeStarted, TryEnded, ProbeEnded, ChainChanged, UpstreamChanged, ServingChanged, ReadyChanged, DrainChanged, ClientsFelt, CommandDone:
 	}
 	return false
 }
@@ -216,6 +219,8 @@ func decodeBody(kind EventKind, b []byte) (Body, error) {
 		return as[ServingChanged](b)
 	case "ready_changed":
 		return as[ReadyChanged](b)
+	case "drain_changed":
+		return as[DrainChanged](b)
 	case "clients_felt":
 		return as[ClientsFelt](b)
 	case "traffic_read":

@@ -52,6 +52,8 @@ func (i *Instance) apply(e Event) {
 		i.Recent = nil
 	case ReadyChanged:
 		i.ReadySince = e.At
+	case DrainChanged:
+		i.Drain = b.Drain
 	case TrafficRead:
 		i.applyTraffic(b)
 	case CommandDone, Skipped:
@@ -92,7 +94,7 @@ func (c *Chain) apply(e Event) {
 		c.applyRead(e.At, b)
 	case ClientsFelt:
 		c.Felt = b.Felt
-	case Started, ReadyChanged, TrafficRead, CommandDone, Skipped:
+	case Started, ReadyChanged, DrainChanged, TrafficRead, CommandDone, Skipped:
 	}
 }
 

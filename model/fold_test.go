@@ -38,7 +38,9 @@ func walk(t *rapid.T, most int, each func(before *Instance, in Input, events []E
 		before := inst.Clone()
 		events, effects := inst.Step(in)
 		for _, e := range effects {
-			air = append(air, e.(EffectTry))
+			if try, ok := e.(EffectTry); ok {
+				air = append(air, try)
+			}
 		}
 		all = append(all, events...)
 		each(before, in, events, effects, &inst)
@@ -48,7 +50,9 @@ func walk(t *rapid.T, most int, each func(before *Instance, in Input, events []E
 
 func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) Input {
 	chain := rapid.IntRange(0, len(i.Chains)-1).Draw(t, "chain")
-	switch kind := rapid.IntRange(0, 9).Draw(t, "input"); {
+	switch kind := rapid.IntRange(0, 11).Draw(t, "input"); {
+	case kind >= 10:
+		return drawDrain(t, i, now)
 	case kind <= 4 && len(*air) > 0:
 		k := rapid.IntRange(0, len(*air)-1).Draw(t, "try")
 		e := (*air)[k]
@@ -79,7 +83,10 @@ func drawInput(t *rapid.T, i *Instance, now time.Time, air, done *[]EffectTry) I
 // drawTraffic is what a gateway may say.
 func drawTraffic(t *rapid.T, now time.Time, chain int) Input {
 	ago := now.Add(-time.Duration(rapid.IntRange(0, 90).Draw(t, "sent")) * time.Second)
-	switch rapid.IntRange(0, 3).Draw(t, "says") {
+	switch rapid.IntRange(0, 4).Draw(t, "says") {
+	case 4:
+		a := drawActivity(t, now)
+		return Sums{At: now, Activity: &a}
 	case 0:
 		return Missed{At: now, Chain: chain}
 	case 1:
@@ -129,6 +136,14 @@ func TestFoldOfTheEventsIsTheInstance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var last *Instance
 		first, all := walk(t, 60, func(_ *Instance, _ Input, _ []Event, _ []Effect, after *Instance) { last = after.Clone() })
+		masked, want := first.Masked().Clone(), last.Masked()
+		for _, e := range all {
+			m, _ := Masked(e)
+			masked.Apply(m)
+		}
+		if diff := cmp.Diff(want, masked, ignoreUnexported); diff != "" {
+			t.Fatalf("the fold of the masked events (-masked picture +fold):\n%s", diff)
+		}
 		var remote []Event
 		if err := json.Unmarshal([]byte(mustJSON(t, all)), &remote); err != nil {
 			t.Fatal(err)
@@ -189,6 +204,7 @@ func TestLawsOfAStep(t *testing.T) {
 					t.Fatalf("serving says %+v, a request goes to %+v", after.Chains[n].Serving, s)
 				}
 			}
+			lawOfDrain(t, before.Drain, after.Drain, in, effects)
 			if was, is := Ready(before, ReadyAll), Ready(after, ReadyAll); was.Ready != is.Ready {
 				if _, ok := find[ReadyChanged](events); !ok {
 					t.Fatalf("readiness turned to %v without an event", is.Ready)
@@ -206,7 +222,7 @@ func touches(in Input, n int) bool {
 		return in.Chain == n && in.Outcome.Kind != NoOutcome
 	case Live:
 		return in.Chain == n
-	case FactsDone, Missed, Sums, Command:
+	case FactsDone, Missed, Sums, Command, Signal, DrainDue, Closed:
 	}
 	return false
 }
@@ -234,6 +250,8 @@ func lawOfHealth(t *rapid.T, was, is *Chain, in Input) {
 	switch in := in.(type) {
 	case Missed, Live, Sums:
 		t.Fatal("a relay changed a chain's health")
+	case Signal, DrainDue, Closed:
+		t.Fatal("a drain changed a chain's health")
 	case TryDone:
 		if in.Probe == 0 {
 			t.Fatal("a check changed a chain's health")
@@ -265,7 +283,7 @@ func lawOfUpstreams(t *rapid.T, was, is *Chain) {
 func lawOfProbes(t *rapid.T, n int, was, is *Chain, effects []Effect) {
 	flights := 0
 	for _, e := range effects {
-		if try := e.(EffectTry); try.Chain == n && try.Probe != 0 {
+		if try, ok := e.(EffectTry); ok && try.Chain == n && try.Probe != 0 {
 			flights++
 			if is.Probe == nil || is.Probe.ID != try.Probe || is.Probe.Flight.N != try.N {
 				t.Fatalf("a try flies that is not the probe's: %+v, %+v", try, is.Probe)

@@ -65,9 +65,9 @@ type Command struct {
 	Who    string
 
 	Upstream int           // of OpCheck, OpPin and OpFault: index in the chain
-	Kind     string        // of OpFault: what to inject
+	Kind     string        // of OpFault: what to inject; of OpUndrain: OnlySimulation or nothing
 	For      time.Duration // of OpPin; 0 = PinFor
-	Reason   string        // of OpPin and OpDrain: why, for those who read it later
+	Reason   string        // of OpPin, OpDrain and OpSimulate: why, for those who read it later
 	Confirm  string        // of OpDrain: the instance's name, typed
 	IfState  string        // of OpDrain: the drain state its sender saw; empty = whatever it is
 }

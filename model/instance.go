@@ -22,6 +22,8 @@ type Instance struct {
 	// slice belongs to whoever folds.
 	Chains []*Chain `json:"chains"`
 
+	Drain Drain `json:"drain"` // DrainChanged; its Activity: TrafficRead
+
 	ReadySince time.Time `json:"ready_since,omitzero"` // since when readiness is what it is
 	Recent     []Event   `json:"recent,omitempty"`     // the last changes, oldest first
 }

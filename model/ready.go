@@ -33,17 +33,28 @@ func (p Policy) Counts(c *Chain) bool {
 
 // Readiness is whether an instance should be given traffic (D2), and why not.
 type Readiness struct {
-	Ready bool
-	Cause int // index of the first chain that counts and is not healthy; -1 = none
-	More  int // how many others are not healthy and count
+	Ready    bool
+	Cause    int  // index of the first chain that counts and is not healthy; -1 = none
+	More     int  // how many others are not healthy and count
+	Draining bool // it drains or is drained, for real: not ready, whatever its chains are
 }
 
 // Ready judges an instance: the header, and whoever asks whether traffic
-// should come, use this and nothing else. An instance without chains is ready.
+// should come, use this and nothing else. An instance without chains is ready;
+// one that drains for real is not.
 func Ready(i *Instance, p Policy) Readiness { return readyWith(i, p, -1, nil) }
 
 // readyWith is Ready with chain n replaced.
 func readyWith(i *Instance, p Policy, n int, with *Chain) Readiness {
+	r := readyChains(i, p, n, with)
+	if i.Drain.Leaving() {
+		r.Ready, r.Draining = false, true
+	}
+	return r
+}
+
+// readyChains is readiness by the chains alone.
+func readyChains(i *Instance, p Policy, n int, with *Chain) Readiness {
 	r := Readiness{Ready: true, Cause: -1}
 	healthy := false
 	for k, c := range i.Chains {

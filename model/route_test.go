@@ -134,7 +134,7 @@ func TestReady(t *testing.T) {
 		for _, h := range tt.healths {
 			i.Chains = append(i.Chains, chain(h))
 		}
-		if got := Ready(i, ReadyAll); got != (Readiness{tt.ready, tt.cause, tt.more}) {
+		if got := Ready(i, ReadyAll); got != (Readiness{Ready: tt.ready, Cause: tt.cause, More: tt.more}) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}

@@ -72,6 +72,13 @@ func TestEverySentenceIsSaid(t *testing.T) {
 		})
 	}
 
+	for _, r := range drainSayings() {
+		d := DiagnoseDrain(&Instance{Name: "gw", Gateway: !r.alone, Drain: r.drain}, epoch0.Add(r.at))
+		for _, s := range []Sentence{d.Why, d.Whose, d.Felt, d.Next, d.Do} {
+			said[s.ID] = true
+		}
+	}
+
 	for id := range sentencesInCode(t) {
 		if !said[id] {
 			t.Errorf("%s is never said", id)
@@ -89,7 +96,7 @@ func sentencesInCode(t *testing.T) map[string]bool {
 	ids := map[string]bool{}
 	whole := regexp.MustCompile(`"((?:why|whose|felt|next|do)\.[a-z_]+)"`)
 	ofUpstream := regexp.MustCompile(`say\("([a-z_]+)"`)
-	for _, file := range []string{"diagnose.go", "whose.go"} {
+	for _, file := range []string{"diagnose.go", "whose.go", "drain_diagnose.go"} {
 		code, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -69,8 +69,9 @@ type Felt struct {
 // Sums is what clients asked, read from the gateway once a second while there
 // is any.
 type Sums struct {
-	At     time.Time
-	Chains []ChainSums
+	At       time.Time
+	Chains   []ChainSums
+	Activity *Activity // who asks, of all chains; nil = not read
 }
 
 // ChainSums is the part of one chain.
@@ -84,7 +85,7 @@ type ChainSums struct {
 // sums publishes the numbers in one reading, and a change for each trouble that
 // clients felt.
 func (i *Instance) sums(in Sums) []Event {
-	read := TrafficRead{Chains: make([]ChainSums, 0, len(in.Chains))}
+	read := TrafficRead{Chains: make([]ChainSums, 0, len(in.Chains)), Activity: in.Activity}
 	var felt []Event
 	for _, s := range in.Chains {
 		if s.Chain < 0 || s.Chain >= len(i.Chains) {
@@ -96,13 +97,16 @@ func (i *Instance) sums(in Sums) []Event {
 		}
 		read.Chains = append(read.Chains, s)
 	}
-	if len(read.Chains) == 0 {
+	if len(read.Chains) == 0 && read.Activity == nil {
 		return nil
 	}
 	return append([]Event{{At: in.At, Chain: -1, Body: read}}, felt...)
 }
 
 func (i *Instance) applyTraffic(b TrafficRead) {
+	if b.Activity != nil {
+		i.Drain.Activity = *b.Activity
+	}
 	for _, s := range b.Chains {
 		if s.Chain < 0 || s.Chain >= len(i.Chains) {
 			continue

@@ -101,7 +101,9 @@ func (s subject) feltSentence() Sentence {
 		ready = "it counts, and is fine"
 		if c.State.Health != Healthy {
 			ready = "NOT READY, it counts"
-		} else if !Ready(s.i, s.i.Policy).Ready {
+		} else if r := Ready(s.i, s.i.Policy); r.Draining {
+			ready = "it counts, the drain holds it out"
+		} else if !r.Ready {
 			ready = "it counts, another chain holds it out"
 		}
 	}

@@ -13,6 +13,7 @@ type world struct {
 	inst   Instance
 	now    time.Time
 	air    []EffectTry
+	other  []Effect // but tries
 	events []Event
 }
 
@@ -48,7 +49,11 @@ func (w *world) in(in Input) []Event {
 	events, effects := w.inst.Decide(in)
 	w.fold(events...)
 	for _, e := range effects {
-		w.air = append(w.air, e.(EffectTry))
+		if try, ok := e.(EffectTry); ok {
+			w.air = append(w.air, try)
+		} else {
+			w.other = append(w.other, e)
+		}
 	}
 	return events
 }

@@ -213,14 +213,13 @@ func (r *relay) Take(now time.Time) []model.Input {
 	out := r.says
 	r.says = nil
 	for i, in := range out {
-		switch in := in.(type) {
-		case model.Missed:
-			in.At = now
-			out[i] = in
-		case model.Live:
-			in.At = now
-			out[i] = in
-		default:
+		if missed, ok := in.(model.Missed); ok {
+			missed.At = now
+			out[i] = missed
+		}
+		if live, ok := in.(model.Live); ok {
+			live.At = now
+			out[i] = live
 		}
 	}
 	return out

@@ -54,6 +54,16 @@ type Options struct {
 	Prober   Prober
 	// Relay is the gateway of this process; nil: nobody relays here.
 	Relay Relay
+	// Activity is who uses the gateway of this process. The loop asks, about once
+	// a second while there is traffic, when a drain begins, and when its timer
+	// rings; since is the start of the drain, zero while there is none. It must
+	// not block. Nil: nobody can ask here.
+	Activity func(now, since time.Time) model.Activity
+	// Close begins the end of the service when a drain is over; Core.Closed
+	// answers it. It must not block. Nil: there is nothing to close.
+	Close func()
+	// Exit says that the process is to end, with that code. It must not block.
+	Exit func(code int)
 	// Fault injects a fault into an upstream of a demo. It must not block. Nil:
 	// the upstreams are real.
 	Fault  func(chain, upstream int, kind string)
@@ -71,11 +81,14 @@ var ErrStopped = errors.New("the instance has stopped")
 
 // Core owns one instance while Run runs.
 type Core struct {
-	prober Prober
-	relay  Relay
-	fault  func(chain, upstream int, kind string)
-	logger *slog.Logger
-	clock  *clock
+	prober   Prober
+	relay    Relay
+	activity func(now, since time.Time) model.Activity
+	close    func()
+	exit     func(code int)
+	fault    func(chain, upstream int, kind string)
+	logger   *slog.Logger
+	clock    *clock
 
 	log     *feed.Log
 	picture atomic.Pointer[model.Instance]
@@ -102,8 +115,14 @@ func New(o Options) (*Core, error) {
 			return nil, fmt.Errorf("core: %s: %w", chain.Key(), err)
 		}
 	}
+	if o.Instance.Drain.Settings != (model.DrainSettings{}) {
+		if err := o.Instance.Drain.Settings.Validate(); err != nil {
+			return nil, fmt.Errorf("core: %w", err)
+		}
+	}
 	c := &Core{
 		prober: o.Prober, relay: o.Relay, fault: o.Fault, logger: o.Logger, clock: newClock(),
+		activity: o.Activity, close: o.Close, exit: o.Exit,
 		inputs: make(chan model.Input, 2*maxTries), stopped: make(chan struct{}),
 		slots: make(chan struct{}, maxTries), crashed: make(chan error, 1),
 	}
@@ -181,11 +200,13 @@ func (c *Core) Run(ctx context.Context) error {
 	}
 }
 
-// arm sets the one timer to the earliest thing any chain waits for.
+// arm sets the one timer to the earliest thing any chain or the drain waits for.
 func (c *Core) arm(timer *time.Timer) {
 	at, ok := c.due.first()
-	if !c.sums.IsZero() && (!ok || c.sums.Before(at)) {
-		at, ok = c.sums, true
+	for _, other := range []time.Time{c.sums, c.inst.Drain.Due()} {
+		if !other.IsZero() && (!ok || other.Before(at)) {
+			at, ok = other, true
+		}
 	}
 	if !ok {
 		timer.Stop()
@@ -219,15 +240,15 @@ func (c *Core) told(batch []model.Input) []model.Input {
 	return append(batch, c.relay.Take(now)...)
 }
 
-// dues adds a Due for each chain whose time has come.
+// dues adds what the drain waits for, and a Due for each chain whose time has
+// come.
 func (c *Core) dues(batch []model.Input) []model.Input {
 	now := c.Now()
+	if due := c.inst.Drain.Due(); !due.IsZero() && !now.Before(due) {
+		batch = append(batch, c.drainDue(now))
+	}
 	if !c.sums.IsZero() && !now.Before(c.sums) {
-		c.sums = time.Time{}
-		if sums, ok := c.relay.Sums(now); ok {
-			c.sums = now.Add(readEvery)
-			batch = append(batch, sums)
-		}
+		batch = c.readSums(batch, now)
 	}
 	for len(batch) < batchInputs {
 		chain, ok := c.due.pop(now)
@@ -249,7 +270,7 @@ func (c *Core) take(tries context.Context, batch []model.Input) {
 	var events []model.Event
 	var effects []model.Effect
 	for _, in := range batch {
-		evs, effs := c.inst.Step(in)
+		evs, effs := c.step(in)
 		events, effects = append(events, evs...), append(effects, effs...)
 		c.reschedule(in)
 	}
@@ -257,13 +278,23 @@ func (c *Core) take(tries context.Context, batch []model.Input) {
 		c.publish(events)
 	}
 	for _, e := range effects {
-		switch e := e.(type) {
-		case model.EffectTry:
-			c.tries.Go(func() { c.try(tries, e) })
-		case model.EffectFault:
-			if c.fault != nil {
-				c.fault(e.Chain, e.Upstream, e.Kind)
-			}
+		c.carryOut(tries, e)
+	}
+}
+
+func (c *Core) carryOut(tries context.Context, e model.Effect) {
+	switch e := e.(type) {
+	case model.EffectTry:
+		c.tries.Go(func() { c.try(tries, e) })
+	case model.EffectFault:
+		if c.fault != nil {
+			c.fault(e.Chain, e.Upstream, e.Kind)
+		}
+	case model.EffectCloseListeners:
+		c.closeListeners()
+	case model.EffectExit:
+		if c.exit != nil {
+			c.exit(e.Code)
 		}
 	}
 }
@@ -282,7 +313,7 @@ func (c *Core) reschedule(in model.Input) {
 		touched = append(touched, in.Chain)
 	case model.Live:
 		touched = append(touched, in.Chain)
-	case model.Sums:
+	case model.Sums, model.Signal, model.DrainDue, model.Closed:
 	case model.Command:
 		touched = in.Chains
 		if len(touched) == 0 {
@@ -305,8 +336,12 @@ func (c *Core) publish(events []model.Event) {
 	}
 }
 
-// note writes one line a probe, with the health after it (H5).
+// note writes one line a probe, with the health after it (H5), and one a change
+// of the drain.
 func (c *Core) note(pic *model.Instance, e model.Event) {
+	if b, ok := e.Body.(model.DrainChanged); ok {
+		c.noteDrain(b)
+	}
 	ended, ok := e.Body.(model.ProbeEnded)
 	if !ok {
 		return
