@@ -15,6 +15,7 @@ type scenario struct {
 	begin       []cue         // stands when the demo opens
 	round       []cue         // played over and over, in the order of its times
 	length      time.Duration // of a round; it begins after the last cue
+	stayer      bool          // a client keeps its connection when the instance drains
 }
 
 // cue is what one node turns to. Times are before the stretch of the seed.
@@ -138,6 +139,10 @@ var scenarios = []scenario{
 			after(80, "polygon:bor-1", well),
 		},
 		length: 2 * time.Minute,
+	},
+	{
+		name: "drain", about: "a client with a keep-alive connection keeps a drain from ending: d simulates one, D begins one", chains: eight,
+		stayer: true,
 	},
 }
 

@@ -13,6 +13,7 @@ import (
 func (a *activity) snapshot(now, since time.Time) model.Activity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.begin(now)
 	if !since.Equal(a.since) {
 		a.mark(since)
 	}

@@ -39,7 +39,7 @@ func (g *Gateway) carry(r *http.Request, c *call) (*http.Response, error) {
 
 func (j *journey) run() (*http.Response, error) {
 	for {
-		i, _ := j.next()
+		i := j.next()
 		if i < 0 {
 			return j.none()
 		}
@@ -61,9 +61,20 @@ func (j *journey) run() (*http.Response, error) {
 	}
 }
 
-// next is the upstream to ask now, on the picture as it is now (F1).
-func (j *journey) next() (int, model.RouteWhy) {
-	return model.Route(j.chain(), j.g.o.Now(), j.tried)
+// next is the upstream to ask now, on the picture as it is now (F1), -1 when
+// there is none. Once an upstream gave an answer of its own only a fit one is
+// asked for a better (F5): of those that are not, another limit is to be had.
+func (j *journey) next() int {
+	i, why := model.Route(j.chain(), j.g.o.Now(), j.tried)
+	if j.over != nil && !fit(why) {
+		return -1
+	}
+	return i
+}
+
+// fit says that Route found a fit upstream.
+func fit(why model.RouteWhy) bool {
+	return why == model.RouteFit || why == model.RouteBackup || why == model.RoutePinned
 }
 
 func (j *journey) chain() *model.Chain { return j.g.o.Picture().Chains[j.c.route.n] }

@@ -261,6 +261,7 @@ func TestUnsentWriteMovesOn(t *testing.T) {
 		if err := a.Down(); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // a write on a connection that died just now may have been executed
 		got := r.post(`{"jsonrpc":"2.0","id":7,"method":"eth_sendRawTransaction","params":["0x1"]}`)
 		if got.by != "b" {
 			t.Errorf("%v", got)

@@ -50,6 +50,9 @@ type Gateway struct {
 	names  map[string][]*route // by chain name
 	proxy  *httputil.ReverseProxy
 
+	activity *activity
+	flights  flights
+
 	news  chan struct{}
 	asked atomic.Bool // requests came since the sums were read
 	mu    sync.Mutex  // held for a few assignments
@@ -71,11 +74,13 @@ type route struct {
 	methods  methods
 	hedging  budget
 	upstream []string // names
+	streams  streamStats
 }
 
 // New is a gateway over the chains of the picture. Nothing is dialed.
 func New(o Options) *Gateway {
 	g := &Gateway{o: o, names: map[string][]*route{}, news: make(chan struct{}, 1)}
+	g.activity = newActivity(o.Now)
 	if g.o.Logger == nil {
 		g.o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -117,24 +122,56 @@ func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }
 
 type callKey struct{}
 
-// ServeHTTP takes a client's request to its chain.
+// ServeHTTP takes a client's request to its chain. What it counts as a use of
+// the gateway it counts first, before anything may refuse the request (D5).
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := g.o.Now()
 	rt, rest := g.find(r.URL)
+	chain := -1
+	if rt != nil {
+		chain = rt.n
+	}
+	visit := g.activity.enter(connOf(r.Context()), chain, model.ClientHTTP, clientOf(r.RemoteAddr), began)
+	g.flights.begin()
+	defer g.flights.end()
+	defer visit.leave()
+	closed := g.door(w)
 	if rt == nil {
-		refuse(w, r, nil, refusal{status: http.StatusNotFound, code: -32053, text: "there is no such chain here"})
+		no := refusal{status: http.StatusNotFound, code: -32053, text: "there is no such chain here"}
+		if closed != nil {
+			no = *closed
+		}
+		refuse(w, r, nil, no)
 		return
 	}
-	began := g.o.Now()
 	c := &call{route: rt, path: rest, began: began, start: time.Now()}
 	rt.stats.asked(began)
 	rt.hedging.request(c.start)
 	g.busy()
-	if no := g.read(w, r, c); no != nil {
+	no := g.read(w, r, c)
+	if closed != nil {
+		no = closed // it is read all the same: the answer has its id
+	}
+	if no != nil {
 		rt.stats.refused()
 		refuse(w, r, c, *no)
 		return
 	}
+	visit.method(c.method)
 	g.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+}
+
+// door is why every request is refused, if it is (D3). While the instance
+// leaves, answers ask their connections to close (D8).
+func (g *Gateway) door(w http.ResponseWriter) *refusal {
+	drain := &g.o.Picture().Drain
+	if drain.Leaving() {
+		w.Header().Set("Connection", "close")
+	}
+	if !drain.Refuses() {
+		return nil
+	}
+	return &refusal{status: http.StatusServiceUnavailable, code: -32054, text: "this instance is draining"}
 }
 
 // rewrite makes the request that goes out: the client's credentials are for

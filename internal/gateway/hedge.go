@@ -108,8 +108,7 @@ func (j *journey) hedge(r *race, i int, tried model.Tried, sent time.Time, stop 
 	rt := j.c.route
 	stalled := !rt.clients[i].HeardSince(sent)
 	k, why := model.Route(j.chain(), j.g.o.Now(), tried)
-	fit := why == model.RouteFit || why == model.RouteBackup || why == model.RoutePinned
-	if k < 0 || !fit || !rt.hedging.allow(time.Now(), stalled) {
+	if k < 0 || !fit(why) || !rt.hedging.allow(time.Now(), stalled) {
 		return
 	}
 	ctx, h := j.start(k)

@@ -259,7 +259,7 @@ func (g *Gateway) Sums(now time.Time) (model.Sums, bool) {
 	out := model.Sums{At: now}
 	for _, rt := range g.routes {
 		t, felt, ok := rt.stats.sums(now)
-		if !ok {
+		if news := rt.streams.sums(&t, len(rt.upstream)); !ok && !news {
 			continue
 		}
 		t.HedgeAfter = rt.hedgeShown()

@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"chaintop/model"
+)
+
+// Bounds of the listener.
+const (
+	mostConns   = 10_000
+	headerTime  = 5 * time.Second
+	idleTime    = 2 * time.Minute
+	headerBytes = 64 << 10
+	writeTime   = 30 * time.Second // beyond gateway.timeout, for a client that reads slowly
+)
+
+// Server is a server of clients' requests; health answers /healthz and /readyz
+// there, which never count as a use of the gateway (D5).
+func (g *Gateway) Server(health http.Handler) *http.Server {
+	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+			health.ServeHTTP(w, r)
+			return
+		}
+		g.ServeHTTP(w, r)
+	})
+	return &http.Server{
+		Handler: mux, ConnContext: g.activity.connContext, ConnState: g.activity.connState, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(g.o.Logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// Activity is who uses the gateway; since is the start of a drain.
+func (g *Gateway) Activity(now, since time.Time) model.Activity {
+	return g.activity.snapshot(now, since)
+}
+
+// Quiet waits until no request is in flight, or ctx ends; it returns how many
+// there are then.
+func (g *Gateway) Quiet(ctx context.Context) int { return g.flights.wait(ctx) }
+
+// flights counts the requests in flight.
+type flights struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when n falls to 0; nil while nobody waits
+}
+
+func (f *flights) begin() {
+	f.mu.Lock()
+	f.n++
+	f.mu.Unlock()
+}
+
+func (f *flights) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n--; f.n == 0 && f.none != nil {
+		close(f.none)
+		f.none = nil
+	}
+}
+
+func (f *flights) wait(ctx context.Context) int {
+	f.mu.Lock()
+	if f.n == 0 {
+		f.mu.Unlock()
+		return 0
+	}
+	if f.none == nil {
+		f.none = make(chan struct{})
+	}
+	none := f.none
+	f.mu.Unlock()
+	select {
+	case <-none:
+		return 0
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
+}
+
+// Bounded is l with a bound on the connections that are open at once; beyond it
+// they wait to be accepted.
+func Bounded(l net.Listener) net.Listener { return netutil.LimitListener(l, mostConns) }
