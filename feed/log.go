@@ -40,6 +40,15 @@ func (l *Log) Append(pic *model.Instance, events []model.Event) {
 	l.stir()
 }
 
+// replace puts another picture in the log's place, and the events after it: all
+// who read get ErrGap.
+func (l *Log) replace(pic *model.Instance, at Cursor) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pic, l.epoch, l.seq, l.events = pic, at.Epoch, at.Seq, nil
+	l.stir()
+}
+
 // Close ends the log: readers get what is left, then ErrClosed.
 func (l *Log) Close() {
 	l.mu.Lock()
