@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,7 @@ type Options struct {
 	Picture  func() *model.Instance
 	Now      func() time.Time // the core's clock
 	Clients  [][]*rpc.Client  // by chain and upstream
+	Sockets  [][]*rpc.Client  // the same for websockets, where an upstream has another address for them; nil: it has not
 	Settings []Settings       // by chain
 	Logger   *slog.Logger     // nil: none
 }
@@ -54,7 +56,7 @@ type Gateway struct {
 	flights  flights
 
 	news  chan struct{}
-	asked atomic.Bool // requests came since the sums were read
+	stirs atomic.Bool // requests came since the sums were read
 	mu    sync.Mutex  // held for a few assignments
 	told  told        // under mu
 }
@@ -92,6 +94,9 @@ func New(o Options) *Gateway {
 		if n < len(o.Clients) {
 			r.clients = o.Clients[n]
 		}
+		if n < len(o.Sockets) {
+			r.streams.sockets = o.Sockets[n]
+		}
 		for _, u := range c.Upstreams {
 			r.upstream = append(r.upstream, u.Name)
 		}
@@ -126,16 +131,24 @@ type callKey struct{}
 // the gateway it counts first, before anything may refuse the request (D5).
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := g.o.Now()
-	rt, rest := g.find(r.URL)
+	rt, rest, kind := g.asked(r)
 	chain := -1
 	if rt != nil {
 		chain = rt.n
 	}
-	visit := g.activity.enter(connOf(r.Context()), chain, model.ClientHTTP, clientOf(r.RemoteAddr), began)
+	visit := g.activity.enter(connOf(r.Context()), chain, kind, clientOf(r.RemoteAddr), began)
+	closed := g.door(w)
+	if kind == model.ClientWS && closed == nil {
+		g.stream(w, r, rt, rest, visit) // it is no request in flight, and the visit ends with it
+		return
+	}
 	g.flights.begin()
 	defer g.flights.end()
 	defer visit.leave()
-	closed := g.door(w)
+	if kind == model.ClientGRPC && closed == nil {
+		g.grpc(w, r, visit)
+		return
+	}
 	if rt == nil {
 		no := refusal{status: http.StatusNotFound, code: -32053, text: "there is no such chain here"}
 		if closed != nil {
@@ -159,6 +172,20 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	visit.method(c.method)
 	g.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+}
+
+// asked is the chain a request is for, the upstream's part of its address, and
+// how it asks.
+func (g *Gateway) asked(r *http.Request) (*route, *url.URL, model.ClientKind) {
+	if asksGRPC(r) {
+		rt, rest := g.findGRPC(r)
+		return rt, rest, model.ClientGRPC
+	}
+	rt, rest := g.find(r.URL)
+	if rt != nil && rt.rpc && upgrading(r) {
+		return rt, rest, model.ClientWS
+	}
+	return rt, rest, model.ClientHTTP
 }
 
 // door is why every request is refused, if it is (D3). While the instance

@@ -32,8 +32,12 @@ func (g *Gateway) Server(health http.Handler) *http.Server {
 		}
 		g.ServeHTTP(w, r)
 	})
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true) // gRPC
 	return &http.Server{
-		Handler: mux, ConnContext: g.activity.connContext, ConnState: g.activity.connState, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		Handler: mux, Protocols: protocols, ConnContext: g.activity.connContext, ConnState: g.activity.connState, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(g.o.Logger.Handler(), slog.LevelDebug),
 	}
 }

@@ -114,7 +114,7 @@ func (g *Gateway) wake() {
 
 // busy notes that there are sums to read.
 func (g *Gateway) busy() {
-	if g.asked.Swap(true) {
+	if g.stirs.Swap(true) {
 		return
 	}
 	g.wake()

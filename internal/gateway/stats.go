@@ -255,7 +255,7 @@ func (s *stats) sums(now time.Time) (t model.Traffic, felt *model.Felt, ok bool)
 
 // Sums is what clients asked of the chains that had traffic in the last minute.
 func (g *Gateway) Sums(now time.Time) (model.Sums, bool) {
-	g.asked.Store(false)
+	g.stirs.Store(false)
 	out := model.Sums{At: now}
 	for _, rt := range g.routes {
 		t, felt, ok := rt.stats.sums(now)

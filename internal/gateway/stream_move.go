@@ -13,8 +13,8 @@ const (
 	settleWithin = 5 * time.Second // on an upstream: to subscribe, and to fill
 	seekFirst    = 250 * time.Millisecond
 	seekMost     = 2 * time.Second
-	mostReplays  = 2    // upstreams that may be asked a request again
-	mostLater    = 1024 // notifications that wait for those before them
+	mostReplays  = 2   // upstreams that may be asked a request again
+	mostLater    = 256 // notifications that wait for those before them
 )
 
 // move is a session between two upstreams, until what it missed is filled.

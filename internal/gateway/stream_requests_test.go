@@ -241,6 +241,7 @@ func TestStreamsCloseWithTheInstance(t *testing.T) {
 		r.known()
 		c := r.dial()
 		defer c.close()
+		synctest.Wait() // the client has its answer before the stream is counted
 		if n := r.gw.Streams(); n != 1 {
 			t.Errorf("%d streams", n)
 		}

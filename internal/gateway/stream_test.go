@@ -270,3 +270,75 @@ func TestManyStreamsMove(t *testing.T) {
 		}
 	})
 }
+
+// A reorg in the gap, seen by a subscriber of logs alone.
+func TestReorgWithLogsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, stop := newStreamRig(t, nil)
+		defer stop()
+		r.known()
+		c := r.dial()
+		defer c.close()
+		logs := c.subscribe("1", logsParams)
+		old, fork := branch("m", "0xm100", 101, 105), branch("n", "0xm102", 103, 106)
+		r.a.grow(old...)
+		r.b.grow(slices.Concat(old[:2], fork)...)
+		time.Sleep(6 * time.Second) // a check says the head
+		r.a.kill()
+		time.Sleep(time.Second)
+		back := logsOf("-", old[2:]...)
+		slices.Reverse(back)
+		if diff := cmp.Diff(slices.Concat(logsOf("", old...), back, logsOf("", fork...)), c.notices(logs)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// What an upstream sends before it says its head, to which blocks are filled: a
+// block that is not the chain's any more by then is not handed on, and one above
+// that head is, with those before it.
+func TestNoticesBeforeTheHeadIsKnown(t *testing.T) {
+	all := branch("m", "0xm100", 101, 106)
+	for _, tt := range []struct {
+		name  string
+		sends [][]blk
+		head  blk // as it says
+		want  []blk
+	}{
+		{"of another branch", [][]blk{branch("n", "0xm102", 103, 103), all[2:4]}, all[3], all[:4]},
+		{"above the head", [][]blk{all[4:5]}, all[2], all[:5]},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, stop := newStreamRig(t, nil)
+				defer stop()
+				r.known()
+				c := r.dial()
+				defer c.close()
+				heads := c.subscribe("1", `["newHeads"]`)
+				r.a.grow(all[0])
+				if r.b.grow(all[:2]...); len(tt.sends) == 1 {
+					r.b.grow(all[2:4]...)
+				}
+				time.Sleep(100 * time.Millisecond)
+				r.b.answers(func(_ string, id json.RawMessage) string {
+					if string(id) == `"ct-2"` { // its head
+						return "-"
+					}
+					return ""
+				})
+				r.a.kill()
+				time.Sleep(100 * time.Millisecond)
+				for _, blocks := range tt.sends {
+					r.b.grow(blocks...)
+				}
+				h, _ := json.Marshal(tt.head.header("b", true))
+				r.b.tellAll(fmt.Sprintf(`{"jsonrpc":"2.0","id":"ct-2","result":%s}`, h))
+				time.Sleep(time.Second)
+				if diff := cmp.Diff(headsOf(tt.want...), c.notices(heads)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}

@@ -37,6 +37,9 @@ type Options struct {
 	MaxBody int64
 	// MaxIdle bounds the connections that are kept; 0 is 2.
 	MaxIdle int
+	// H2C says that a plain http:// address speaks HTTP/2 from the first byte, as
+	// gRPC does without TLS. With TLS the handshake agrees on it.
+	H2C bool
 }
 
 // Client is the one way to an upstream, shared by whoever asks it (SPEC F4). It
@@ -45,6 +48,7 @@ type Options struct {
 type Client struct {
 	url     URL
 	plain   bool // http or ws
+	h2c     bool
 	http    config.HTTPClientConfig
 	tls     *tlsSource
 	rt      http.RoundTripper
@@ -77,7 +81,7 @@ func NewClient(u URL, o Options) (*Client, error) {
 	}
 	c := &Client{
 		url: u, plain: u.Scheme() == "http" || u.Scheme() == "ws",
-		http: o.HTTP, dialer: o.Dial, maxBody: o.MaxBody,
+		h2c: o.H2C, http: o.HTTP, dialer: o.Dial, maxBody: o.MaxBody,
 		scrub: newScrubber(append(u.secrets(), secretsOf(&o.HTTP)...)),
 		conns: map[*conn]struct{}{}, born: time.Now(),
 	}
@@ -220,6 +224,9 @@ func (c *Client) target(u *url.URL) *url.URL {
 		return to
 	}
 	if u.Path != "" && u.Path != "/" {
+		if to.Path == "" {
+			to.Path = "/" // or the joined path would begin with none
+		}
 		to = to.JoinPath(u.EscapedPath())
 	}
 	if u.RawQuery != "" {

@@ -286,7 +286,7 @@ func streamFailure(_ stage, err error) *Failure {
 func (c *Client) grammarFailure(at stage, k *conn, err error) *Failure {
 	f := &Failure{Reason: model.ReasonMalformed, Layer: model.LayerHTTP, Text: "answer is not valid HTTP"}
 	began := ""
-	if k != nil && c.plain {
+	if k != nil && c.plain && !c.h2c {
 		began = k.began()
 	}
 	text := err.Error()

@@ -47,6 +47,23 @@ type Socket struct {
 // Judgement says what came instead: a refused upgrade with a status of 400 or
 // more is an answer. The error is as Do's. The socket ends with ctx.
 func (c *Client) Open(ctx context.Context) (*Socket, Judgement, error) {
+	ws, j, err := c.upgraded(ctx, nil)
+	if ws == nil {
+		return nil, j, err
+	}
+	if at, ok := ctx.Deadline(); ok {
+		// A failure shows at the first read or write.
+		_ = ws.SetReadDeadline(at)
+		_ = ws.SetWriteDeadline(at)
+	}
+	s := &Socket{client: c, ws: ws, ctx: ctx, left: talkMessages * c.maxBody}
+	s.stop = context.AfterFunc(ctx, func() { _ = ws.NetConn().Close() })
+	return s, Judgement{}, nil
+}
+
+// upgraded dials, and asks for an upgrade at the address with the path and the
+// query of at, within ctx. The connection does not end with ctx.
+func (c *Client) upgraded(ctx context.Context, at *url.URL) (*websocket.Conn, Judgement, error) {
 	begun := time.Now()
 	ctx, a := follow(ctx)
 	header, err := c.upgradeHeader(ctx)
@@ -55,7 +72,7 @@ func (c *Client) Open(ctx context.Context) (*Socket, Judgement, error) {
 	}
 	// TLS and a proxy's tunnel are ours, so that a failure is typed and bounded.
 	d := websocket.Dialer{NetDialContext: c.dialSocket, NetDialTLSContext: c.dialSocket}
-	to := c.target(nil)
+	to := c.target(at)
 	to.Scheme = "ws" + strings.TrimPrefix(to.Scheme, "http")
 	halt := context.AfterFunc(ctx, a.hangUp)
 	ws, resp, err := d.DialContext(ctx, to.String(), header)
@@ -81,14 +98,7 @@ func (c *Client) Open(ctx context.Context) (*Socket, Judgement, error) {
 	if k := underlying(ws.NetConn()); k != nil {
 		k.left.Store(0)
 	}
-	if at, ok := ctx.Deadline(); ok {
-		// A failure shows at the first read or write.
-		_ = ws.SetReadDeadline(at)
-		_ = ws.SetWriteDeadline(at)
-	}
-	s := &Socket{client: c, ws: ws, ctx: ctx, left: talkMessages * c.maxBody}
-	s.stop = context.AfterFunc(ctx, func() { _ = ws.NetConn().Close() })
-	return s, Judgement{}, nil
+	return ws, Judgement{}, nil
 }
 
 // notOpen judges an upgrade that did not happen.

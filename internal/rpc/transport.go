@@ -59,8 +59,9 @@ func (c *Client) build(o Options) error {
 
 func (c *Client) transport(conf *tls.Config, o Options) *http.Transport {
 	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true)
-	protocols.SetHTTP2(o.HTTP.EnableHTTP2)
+	protocols.SetHTTP1(!c.h2c)
+	protocols.SetHTTP2(o.HTTP.EnableHTTP2 || c.h2c)
+	protocols.SetUnencryptedHTTP2(c.h2c)
 	return &http.Transport{
 		Proxy:                  o.HTTP.Proxy(),
 		ProxyConnectHeader:     o.HTTP.GetProxyConnectHeader(),
