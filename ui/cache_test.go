@@ -19,7 +19,7 @@ func TestKeptTextIsNeverStale(t *testing.T) {
 		now := at
 		m := New(Options{Sink: &sink{}, Demo: true, Faults: []string{"kill", "heal"}, Now: func() time.Time { return now }})
 		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
-		m.Update(snapshotMsg{night().Clone()})
+		m.Update(snapshotMsg{busy().Clone()})
 		m.View()
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			// Within a second ages stand still: only whole ones are compared.
@@ -45,7 +45,7 @@ func anything(t *rapid.T, m *Model, now time.Time) tea.Msg {
 	case 0, 1, 2:
 		return keyOf(rapid.SampledFrom([]string{
 			"down", "up", "enter", "esc", "n", "N", "h", "l", "?", "p", "P", "g", "G", "pgdown", "1", "2",
-			"3", "[", "]", "/", "b", "!", "s", "S", "space", "y", "x", "Z", "m", "tab", "shift+tab",
+			"3", "4", "d", "D", "U", "F", "r", "[", "]", "/", "b", "!", "s", "S", "space", "y", "x", "Z", "m", "tab", "shift+tab",
 		}).Draw(t, "key"))
 	case 3:
 		return tickMsg{}
@@ -53,7 +53,7 @@ func anything(t *rapid.T, m *Model, now time.Time) tea.Msg {
 		return tea.WindowSizeMsg{Width: rapid.IntRange(40, 160).Draw(t, "w"), Height: rapid.IntRange(10, 50).Draw(t, "h")}
 	case 5:
 		return rapid.SampledFrom([]tea.Msg{
-			endedMsg{}, lostMsg{errAway}, tea.BackgroundColorMsg{Color: color.White}, tea.FocusMsg{}, snapshotMsg{night().Clone()},
+			endedMsg{}, lostMsg{errAway}, tea.BackgroundColorMsg{Color: color.White}, tea.FocusMsg{}, snapshotMsg{busy().Clone()},
 		}).Draw(t, "other")
 	}
 	return changedMsg{rapid.SliceOfN(rapid.Custom(func(t *rapid.T) model.Event { return someEvent(t, m.inst, now) }), 1, 3).Draw(t, "events")}
@@ -71,7 +71,7 @@ func someEvent(t *rapid.T, i *model.Instance, now time.Time) model.Event {
 	state.Health = model.Health(rapid.IntRange(0, 2).Draw(t, "health"))
 	chain := c.State
 	chain.Health, chain.Next.At = state.Health, now.Add(time.Minute)
-	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	switch rapid.IntRange(0, 9).Draw(t, "kind") {
 	case 0:
 		e.Body = model.UpstreamRead{Checks: c.Checks, Reads: []model.UpstreamIndex{{Upstream: u, State: state, Asked: 2, Sample: time.Second}}}
 	case 1:
@@ -89,6 +89,18 @@ func someEvent(t *rapid.T, i *model.Instance, now time.Time) model.Event {
 	case 6:
 		i, why := model.Route(c, now, 0)
 		e.Body = model.ServingChanged{From: c.Serving.Upstream, Serving: model.Serving{Upstream: i, Why: why, Failover: why == model.RouteBackup}}
+	case 8:
+		k := asked(c, rapid.IntRange(0, 9000).Draw(t, "requests"), rapid.IntRange(0, 9).Draw(t, "failed"), 1, 1, 2, time.Millisecond, time.Second, at.Sub(now))
+		a := busy().Drain.Activity
+		a.At, a.Last, a.OldLast, a.OldClient, a.OldKind, a.OldChain = now, now, now.Add(-time.Second), a.Client, a.Kind, a.Chain
+		a.Clients[0].Count, a.Clients[0].OldCount = rapid.IntRange(0, 9).Draw(t, "count"), 3
+		e.Chain, e.Body = -1, model.TrafficRead{Chains: []model.ChainSums{{Chain: n, Traffic: k.Traffic}}, Activity: &a}
+	case 9:
+		d := i.Drain
+		d.State, d.Simulated = model.DrainState(rapid.IntRange(0, 2).Draw(t, "state")), rapid.Bool().Draw(t, "simulated")
+		d.Since, d.Drained, d.By, d.Who = now.Add(-time.Second), now, model.DrainByCommand, "oncall"
+		d.Simulated = d.Simulated && d.State == model.Draining
+		e.Chain, e.Body = -1, model.DrainChanged{What: model.DrainStarted, Drain: d}
 	case 7:
 		e.Chain, e.Body = -1, model.ReadyChanged{Ready: rapid.Bool().Draw(t, "ready"), Cause: n}
 	}

@@ -10,18 +10,31 @@ type cardKey struct {
 	era     uint64
 	changes uint64
 	second  int64
-	chain   *model.Chain
+	chain   *model.Chain // nil = the card is the drain's
+	seen    uint64       // of what clients ask
 	rows    int
 }
 
-// card appends the card of the selected chain: n lines, the most telling ones
+// drainsCard says whether the card of Chains is the drain's: while there is one,
+// until a row is picked.
+func (m *Model) drainsCard() bool {
+	return m.view == viewChains && m.drains() && m.pick.chain < 0
+}
+
+// card appends the card of the selected chain, or of the drain: n lines, the most telling ones
 // where there are fewer than five, blank ones where the model has no sentence.
 func (m *Model) card(s scene, lines []string, n int) []string {
+	if m.drainsCard() {
+		key := cardKey{m.draw.era, m.changes, m.asOf.Unix(), nil, m.seen, n}
+		return append(lines, m.draw.card.of(key, func(l []string) []string {
+			return s.card(l, model.DiagnoseDrain(s.inst, s.now), n)
+		})...)
+	}
 	i := m.selected()
 	if i < 0 {
 		return s.pad(lines, n)
 	}
-	key := cardKey{m.draw.era, m.changes, m.asOf.Unix(), m.inst.Chains[i], n}
+	key := cardKey{m.draw.era, m.changes, m.asOf.Unix(), m.inst.Chains[i], 0, n}
 	return append(lines, m.draw.card.of(key, func(l []string) []string {
 		fleet := model.Fleet{Now: s.now, Instances: []*model.Instance{s.inst}}
 		return s.card(l, fleet.Chain(0, i), n)
@@ -38,6 +51,10 @@ type sentence struct {
 
 // card appends a diagnosis in exactly n lines.
 func (s scene) card(lines []string, d model.Diagnosis, n int) []string {
+	if s.remote.away {
+		const says = "not known: nothing is heard"
+		d.Next.Long, d.Next.Short = says, says
+	}
 	all := [...]sentence{
 		{"WHY", d.Why, 0}, {"WHOSE", d.Whose, 2}, {"FELT", d.Felt, 3}, {"NEXT", d.Next, 4}, {"DO", d.Do, 1},
 	}

@@ -153,7 +153,7 @@ func (m *Model) chainBody(s scene, lines []string, c *model.Chain) []string {
 
 // upstreamTable appends the upstreams of the chain, the selected one among them.
 func (m *Model) upstreamTable(s scene, lines []string, c *model.Chain) []string {
-	cols := upstreamColumnsAt(s.w)
+	cols := upstreamColumnsAt(s.w, s.inst.Gateway)
 	lines = append(lines, s.upstreamHeading(cols))
 	for k := range m.detail.upstreams {
 		i := m.pick.upTop + k
@@ -173,7 +173,7 @@ func (m *Model) upstreamTable(s scene, lines []string, c *model.Chain) []string 
 // it serves from, and what it says it is.
 func (s scene) chainLine(c *model.Chain, i int) string {
 	left := []span{{accent, " " + s.keys[i]}, {text, "  "}}
-	g := signOf(c.State.Health.Sign())
+	g := s.signOf(c.State.Health.Sign())
 	left = append(left, span{g.role, g.mark + " " + c.State.Health.String()})
 	if !c.State.Since.IsZero() {
 		left = append(left, span{dim, " " + model.Age(s.now.Sub(c.State.Since))})

@@ -81,7 +81,7 @@ func (p chainsPlan) firstRow() int { return headerRows + 1 }
 // what happened.
 func (m *Model) chainsFrame(s scene, lines []string) []string {
 	lines = m.top(s, lines)
-	c := columnsAt(m.w)
+	c := columnsAt(m.w, m.drains())
 	lines = append(lines, s.heading(c))
 	p := m.table
 	sel := m.selected()
@@ -124,10 +124,19 @@ func (m *Model) cardRule(s scene) string {
 		return s.startRule()
 	}
 	title := span{text, "no chain"}
-	if i := m.selected(); i >= 0 {
+	order := m.order.words(m.now)
+	switch i := m.selected(); {
+	case m.drainsCard():
+		title = span{drain, "drain of " + m.inst.Name}
+		if m.inst.Drain.Simulated {
+			title.text = "simulated " + title.text
+		}
+		if i := m.awake; i >= 0 {
+			order = markWarn + " " + m.keys[i] + " keeps it awake"
+		}
+	case i >= 0:
 		title = span{accent, m.keys[i]}
 	}
-	order := m.order.words(m.now)
 	n := len(m.order.rows)
 	shown := fmt.Sprintf("%d of %d", n, len(m.inst.Chains))
 	if m.table.rows < n {

@@ -75,10 +75,13 @@ func (m *Model) onSent(msg sentMsg) {
 	}
 }
 
+// mine says whether a command is of this screen.
+func (m *Model) mine(id string) bool { return strings.HasPrefix(id, m.session+"-") }
+
 // onAnswer shows the answer to a command of this screen, in the words of its
 // event.
 func (m *Model) onAnswer(e model.Event, b model.CommandDone) {
-	if !strings.HasPrefix(b.ID, m.session+"-") {
+	if !m.mine(b.ID) {
 		return
 	}
 	if said, ok := model.Describe(m.inst, e); ok {

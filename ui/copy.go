@@ -3,7 +3,9 @@ package ui
 import (
 	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,8 +14,12 @@ import (
 
 // copyMenu offers what can be copied of what is selected.
 func copyMenu(m *Model) tea.Cmd {
-	if m.view == viewEvents {
+	switch m.view {
+	case viewEvents:
 		return m.copyEvent()
+	case viewDrain:
+		return m.copyDrain()
+	case viewChains, viewChain:
 	}
 	i := m.selected()
 	if i < 0 {
@@ -36,6 +42,51 @@ func copyMenu(m *Model) tea.Cmd {
 		items[0] = copies("name", name+":"+u, name+":"+u)
 	}
 	return m.openMenu("Copy of "+name, items...)
+}
+
+// copyDrain offers what can be copied of the drain, for whoever owns the client
+// that keeps it awake.
+func (m *Model) copyDrain() tea.Cmd {
+	name := m.inst.Name
+	var lines []string
+	s := scene{inst: m.inst, keys: m.keys, now: m.asOf, w: 400, zone: time.UTC}
+	for _, l := range m.drainLines(s) {
+		parts := ""
+		for _, sp := range l {
+			parts += sp.text
+		}
+		lines = append(lines, strings.TrimSpace(parts))
+	}
+	var who []string
+	for _, r := range m.awakeRows() {
+		if r.others == nil {
+			who = append(who, m.clientText(s, r.client))
+		}
+	}
+	items := []item{
+		copies("name", name, name),
+		copies("card", "its five lines", unspaced(name+" · "+m.asOf.UTC().Format("2006-01-02T15:04:05Z")+"\n"+diagnosisText(model.DiagnoseDrain(m.inst, m.asOf)))),
+		copies("state", "as it stands there", strings.Join(lines, "\n")),
+	}
+	if len(who) > 0 {
+		items = append(items, copies("clients", "who would keep it awake", strings.Join(who, "\n")))
+	}
+	if m.flow.focus == focusClients && m.flow.client < len(m.awakeRows()) && m.awakeRows()[m.flow.client].others == nil {
+		addr := m.awakeRows()[m.flow.client].client.Addr
+		items = append(items, copies("client", addr, addr))
+	}
+	return m.openMenu("Copy of the drain of "+name, items...)
+}
+
+func (m *Model) clientText(s scene, k model.Client) string {
+	words := []string{k.Addr, string(k.Kind), k.Method}
+	if k.Chain >= 0 && k.Chain < len(m.keys) {
+		words = append(words, "on "+m.keys[k.Chain])
+	}
+	if k.Every > 0 {
+		words = append(words, "every "+model.Took(k.Every))
+	}
+	return strings.Join(append(words, strconv.Itoa(k.Count)+" requests", s.connected(k)), "  ")
 }
 
 // copyEvent offers what can be copied of the selected event.
@@ -95,6 +146,12 @@ func (m *Model) cardText(i int) string {
 	lines := []string{strings.Join([]string{
 		m.keys[i], c.State.Health.String(), "verdict " + orDash(c.State.Verdict.String()), "on " + m.inst.Name, m.asOf.UTC().Format("2006-01-02T15:04:05Z"),
 	}, " · ")}
+	return unspaced(strings.Join(append(lines, diagnosisText(d)), "\n"))
+}
+
+// diagnosisText is a diagnosis as text.
+func diagnosisText(d model.Diagnosis) string {
+	var lines []string
 	for _, l := range []struct {
 		label string
 		says  model.Sentence
@@ -103,7 +160,7 @@ func (m *Model) cardText(i int) string {
 			lines = append(lines, l.label+" "+l.says.Long)
 		}
 	}
-	return unspaced(strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 func orDash(s string) string {
@@ -173,10 +230,10 @@ func (m *Model) rowJSON(i int) string {
 		if u.State.Lag.Known {
 			r.Lag = &u.State.Lag.Blocks
 		}
-		if d, ok := u.Latency.Quantile(0.5); ok {
-			ms := float64(d.Microseconds()) / 1000
-			r.P50 = &ms
-		}
+	}
+	if d, ok := latencyOf(c, m.asOf); ok {
+		ms := float64(d.Microseconds()) / 1000
+		r.P50 = &ms
 	}
 	b, err := json.Marshal(r)
 	if err != nil {

@@ -19,6 +19,14 @@
 // A picture that is frozen stands while a second one is folded behind it: ages
 // count to the moment of the freeze, and only the banner and the clock go on.
 //
+// What changes the world outside is asked in a box (box.go) whose default does
+// nothing. A key that is off for a while has a limit (limits.go), and Help says
+// which.
+//
+// An instance elsewhere is the same screen over a Remote. Ages count on its clock;
+// once nothing is heard they stand at the last word, everything is dim, and the
+// second line says how old it is (G2).
+//
 // Not promised: that a picture which breaks the model's own bounds (thousands of
 // upstreams a chain) is drawn fast; only that it is drawn.
 package ui

@@ -32,7 +32,7 @@ func (s scene) events(lines []string, without, n int, about func(*model.Event) b
 		if !about(e) {
 			continue
 		}
-		if said, ok := model.Describe(s.inst, *e); ok {
+		if said, ok := describe(s.inst, *e); ok {
 			if without > 0 {
 				without--
 				continue
@@ -85,6 +85,9 @@ func (s scene) event(l model.Line, selected bool) string {
 	p.left(text, cutMiddle(name, subject), subject)
 	p.blank(1)
 	g := signOf(l.Sign)
+	if l.Sign == model.SignCommand {
+		what = max(what, width(g.mark)+1+width(l.What)) // a command is read as one line
+	}
 	p.open(what)
 	if g.mark != "" {
 		p.put(g.role, g.mark)

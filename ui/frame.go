@@ -19,14 +19,17 @@ func (m *Model) small() bool { return m.w < leastWidth || m.h < leastHeight }
 // scene is what a pane is drawn from: a picture, a time, a width, a theme. The
 // pen is only its tool.
 type scene struct {
-	inst *model.Instance
-	keys []string // of the chains, by index
-	now  time.Time
-	link link
-	w    int
-	zone *time.Location
-	own  *model.Chain // events are all of this one; nil = of any
-	pen  *pen
+	inst   *model.Instance
+	keys   []string // of the chains, by index
+	now    time.Time
+	link   link
+	w      int
+	zone   *time.Location
+	remote remoteState
+	ours   time.Time    // this screen's own clock
+	awake  int          // the chain that keeps a drain awake, -1 = none
+	own    *model.Chain // events are all of this one; nil = of any
+	pen    *pen
 }
 
 // drawn is text already drawn, by what it was drawn from.
@@ -42,6 +45,7 @@ type drawn struct {
 	body  kept[bodyKey] // of Chain
 	list  kept[listKey] // of Events
 	whole kept[wholeKey]
+	drain kept[drainKey]
 	lines []string
 	frame []byte
 }
@@ -84,7 +88,7 @@ func (m *Model) frame() string {
 	if m.w <= 0 || m.h <= 0 {
 		return ""
 	}
-	s := scene{inst: m.inst, keys: m.keys, now: m.asOf, link: m.link, w: m.w, zone: m.zone, pen: &m.draw.pen}
+	s := m.scene()
 	lines := m.draw.lines[:0]
 	switch {
 	case m.help.open:
@@ -95,14 +99,27 @@ func (m *Model) frame() string {
 		lines = m.chainFrame(s, lines)
 	case m.view == viewEvents:
 		lines = m.newsFrame(s, lines)
+	case m.view == viewDrain:
+		lines = m.drainFrame(s, lines)
 	default:
 		lines = m.chainsFrame(s, lines)
 	}
 	if m.menu.open {
 		m.overlay(s, lines)
 	}
+	if m.box.kind != boxNone {
+		m.drawBox(s, lines)
+	}
 	m.draw.lines = lines
 	return m.join(lines)
+}
+
+// scene is what the panes are drawn from now.
+func (m *Model) scene() scene {
+	return scene{
+		inst: m.inst, keys: m.keys, now: m.asOf, link: m.link, remote: m.remoteState(), ours: m.now,
+		w: m.w, zone: m.zone, awake: m.awake, pen: &m.draw.pen,
+	}
 }
 
 // join makes the lines a frame of the window's height. Views plan their rows,
@@ -129,6 +146,9 @@ func (m *Model) top(s scene, lines []string) []string {
 	if m.o.Banner != "" {
 		lines = append(lines, s.banner(m.o.Banner))
 	}
+	if m.remote.Insecure {
+		lines = append(lines, s.banner("INSECURE  feed without TLS and token (--insecure)"))
+	}
 	if m.freeze.on {
 		lines = append(lines, m.frozenLine(s))
 	}
@@ -136,7 +156,7 @@ func (m *Model) top(s scene, lines []string) []string {
 		// The clock goes on over a picture that stands.
 		on := s
 		on.now = m.now
-		return append(l, on.tabs(m.view, m.o.Mode, m.linkAt))
+		return append(l, on.tabs(m.view, m.mode(), m.linkAt))
 	})...)
 	key := s.stateKey(m.draw.era)
 	lines = append(lines, m.draw.state.of(key, func(l []string) []string {
@@ -229,11 +249,12 @@ func (m *Model) footer(s scene) string {
 	p := s.pen
 	p.begin(s.w, false)
 	p.put(text, " ")
-	for i, b := range m.binds {
-		if !b.inFooter(at) {
+	for i := range m.binds {
+		b := &m.binds[i]
+		if !m.inFooter(b, at) {
 			continue
 		}
-		if i > 0 && p.cells > 1 {
+		if p.cells > 1 {
 			if p.room() < len(gap)+width(b.foot) {
 				break
 			}

@@ -25,7 +25,7 @@ func toggleFreeze(m *Model) tea.Cmd {
 		return nil
 	}
 	m.freeze = freeze{on: true, at: m.now, live: m.inst.Clone()}
-	m.asOf = m.now
+	m.asOf = m.pictureNow()
 	m.draw.forget()
 	return nil
 }
@@ -34,7 +34,7 @@ func toggleFreeze(m *Model) tea.Cmd {
 func (m *Model) thaw() {
 	f := m.freeze
 	m.freeze = freeze{}
-	m.inst, m.asOf = f.live, m.now
+	m.inst, m.asOf = f.live, m.pictureNow()
 	m.seq += uint64(f.waiting)
 	m.changes++
 	if f.anew {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"chaintop/model"
@@ -15,6 +16,7 @@ var tabs = [...]struct {
 	{viewChains, "1 Chains"},
 	{viewChain, "2 Chain"},
 	{viewEvents, "3 Events"},
+	{viewDrain, "4 Drain"},
 }
 
 // wideHeader is from which width the header is not in a hurry.
@@ -28,6 +30,21 @@ func tabLead(w int) string {
 	return ""
 }
 
+// tabsFrom is from which width every tab has its name; below it only the one
+// that is open has.
+const tabsFrom = 72
+
+// tabWord is a tab with its brackets, or the blanks in their place.
+func tabWord(name string, open bool, w int) string {
+	if open {
+		return "[" + name + "]"
+	}
+	if w < tabsFrom {
+		name, _, _ = strings.Cut(name, " ")
+	}
+	return " " + name + " "
+}
+
 // headKey is what the line of tabs is drawn from.
 type headKey struct {
 	era    uint64
@@ -35,28 +52,29 @@ type headKey struct {
 	second int64
 	name   string
 	vers   string
+	remote remoteState
 }
 
 func (m *Model) headKey() headKey {
-	return headKey{m.draw.era, m.view, m.now.Unix(), m.inst.Name, m.inst.Version}
+	return headKey{m.draw.era, m.view, m.now.Unix(), m.inst.Name, m.inst.Version, m.remoteState()}
 }
 
 // tabs is the first line: the views, and which instance this is, as of when.
-func (s scene) tabs(at view, mode string, linkAt time.Time) string {
+func (s scene) tabs(at view, modes []string, linkAt time.Time) string {
 	p := s.pen
 	p.begin(s.w, false)
 	left := width(tabLead(s.w))
 	for _, t := range tabs {
-		left += width(t.name) + 2
+		left += width(tabWord(t.name, t.view == at, s.w))
 	}
-	right := s.identity(mode, linkAt, s.w-left-1)
+	right := s.identity(modes, linkAt, s.w-left-1)
 	p.put(accent, tabLead(s.w))
 	for _, t := range tabs {
+		r := dim
 		if t.view == at {
-			p.put(accent, "["+t.name+"]")
-		} else {
-			p.put(dim, " "+t.name+" ")
+			r = accent
 		}
+		p.put(r, tabWord(t.name, t.view == at, s.w))
 	}
 	p.blank(p.room() - widthOf(right))
 	p.puts(right...)
@@ -64,8 +82,9 @@ func (s scene) tabs(at view, mode string, linkAt time.Time) string {
 }
 
 // identity is name, version, mode, how the source is and the clock, in at most
-// w cells: mode and version give way first, then the name its middle.
-func (s scene) identity(mode string, linkAt time.Time, w int) []span {
+// w cells: mode and version give way first, then the name its middle. Of several
+// words for the mode the last goes before the version.
+func (s scene) identity(modes []string, linkAt time.Time, w int) []span {
 	word, r := s.linkWord(linkAt)
 	clock := s.timeOfDay(s.now)
 	gap := " "
@@ -75,16 +94,25 @@ func (s scene) identity(mode string, linkAt time.Time, w int) []span {
 	tail := []span{{text, gap}, {r, word}, {text, gap + clock}}
 	room := w - widthOf(tail)
 	name := s.inst.Name
-	vers, how := "", ""
+	vers, how, brief := "", "", ""
 	if s.inst.Version != "" {
 		vers = " " + s.inst.Version
 	}
-	if mode != "" {
-		how = " · " + mode
+	dot := " · "
+	if name == "" {
+		dot = ""
+	}
+	if modes[0] != "" {
+		how = dot + modes[0]
+	}
+	if len(modes) > 1 {
+		brief = " · " + modes[len(modes)-1]
 	}
 	switch {
 	case width(name)+width(vers)+width(how) <= room:
 		vers += how
+	case brief != "" && width(name)+width(brief) <= room:
+		vers = brief
 	case width(name)+width(vers) <= room:
 	default:
 		name, vers = cutMiddle(name, max(room, 0)), ""
@@ -102,6 +130,9 @@ func (s scene) timeOfDay(at time.Time) string {
 
 // linkWord says how the source is.
 func (s scene) linkWord(since time.Time) (string, role) {
+	if s.remote.on {
+		return s.remote.word(s.ours)
+	}
 	switch s.link {
 	case linkLive:
 		return markHealthy + " live", good
@@ -123,6 +154,8 @@ type summary struct {
 	unhealthy int
 	unknown   int
 	backup    int
+	clients   clients
+	bar       bar
 }
 
 // cause is what is believed of the chain that keeps the instance from being
@@ -144,15 +177,17 @@ func (c cause) word() string {
 type stateKey struct {
 	era    uint64
 	second int64
+	ours   int64 // second of this screen's clock
 	sum    summary
+	remote remoteState
 }
 
 func (s scene) stateKey(era uint64) stateKey {
-	return stateKey{era, s.now.Unix(), s.summary()}
+	return stateKey{era, s.now.Unix(), s.ours.Unix(), s.summary(), s.remote}
 }
 
 func (s scene) summary() summary {
-	sum := summary{ready: model.Ready(s.inst, s.inst.Policy)}
+	sum := summary{ready: model.Ready(s.inst, s.inst.Policy), clients: s.clients(), bar: barOf(s.inst)}
 	if !s.inst.ReadySince.IsZero() {
 		sum.since = s.inst.ReadySince.UnixNano()
 	}
@@ -179,13 +214,23 @@ func (s scene) summary() summary {
 // healths in numbers.
 func (s scene) state(sum summary) string {
 	if s.link == linkWaiting {
-		return s.plain(span{text, " "}, span{hold, markUnknown + " waiting for the first picture"})
+		return s.waitingLine()
+	}
+	if s.remote.away {
+		return s.awayLine(sum)
+	}
+	if sum.bar.on() {
+		return s.drainState(sum)
 	}
 	word := s.stateWord(sum)
 	wordWidth := widthOf(word)
 	counts := s.counts(sum, 0)
 	for hurry := 1; hurry <= mostHurry && wordWidth+1+widthOf(counts) > s.w; hurry++ {
 		counts = s.counts(sum, hurry)
+	}
+	if asked := s.clientWords(sum.clients); s.w >= wideHeader && len(asked) > 0 && s.roomFor(sum, wordWidth+widthOf(counts)+2+widthOf(asked)) {
+		counts = append(append(counts[:len(counts)-1], span{text, " · "}), asked...)
+		counts = append(counts, span{text, " "})
 	}
 	p := s.pen
 	p.begin(s.w, false)
@@ -197,6 +242,15 @@ func (s scene) state(sum summary) string {
 	p.blank(p.room() - widthOf(counts))
 	p.puts(counts...)
 	return p.end()
+}
+
+// roomFor says whether beside n cells there is room for the whole cause: what is
+// wrong goes before how much is asked.
+func (s scene) roomFor(sum summary, n int) bool {
+	if sum.ready.Cause < 0 {
+		return n+2 <= s.w
+	}
+	return n+4+width(s.cause(sum, s.w)) <= s.w
 }
 
 // stateWord is READY or not, and since when.

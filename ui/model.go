@@ -14,16 +14,22 @@ import (
 
 // Options are what a screen is made of.
 type Options struct {
-	Source feed.Source // what is shown
-	Sink   feed.Sink   // where commands go; nil = a screen that only looks, whose keys that act are off
-	Who    string      // whom commands are from
-	Mode   string      // how the instance is reached, beside its version: "local"
-	Banner string      // a line above every view, such as DEMO; empty = none
-	Demo   bool        // the upstreams are simulated: a box says how to begin with one's own
-	Faults []string    // kinds of fault that the demo's upstreams take; empty = none can be asked for
-	Config string      // file the chains are of, for a command line one copies; empty = none, and none is offered
-	Light  bool        // the ground to begin with, until the terminal says what it has
-	Empty  string      // what a table without chains says; empty = "no chains"
+	Source   feed.Source    // what is shown
+	Sink     feed.Sink      // where commands go; nil = a screen that only looks, whose keys that act are off
+	ReadOnly string         // why it only looks although it has a sink, such as "--read-only"; empty = it acts
+	Who      string         // whom commands are from
+	Remote   Remote         // the connection, when the instance runs elsewhere; nil = it runs here
+	Refusals <-chan Refusal // commands that were refused where no event says so; nil = none is
+	Mode     string         // how the instance is reached, beside its version: "local"
+	Banner   string         // a line above every view, such as DEMO; empty = none
+	Demo     bool           // the upstreams are simulated: a box says how to begin with one's own
+	Faults   []string       // kinds of fault that the demo's upstreams take; empty = none can be asked for
+	Config   string         // file the chains are of, for a command line one copies; empty = none, and none is offered
+	Light    bool           // the ground to begin with, until the terminal says what it has
+	Empty    string         // what a table without chains says; empty = "no chains"
+
+	Serves    bool   // this process has listeners: leaving asks
+	Interrupt func() // tells this process what a SIGTERM tells it, once a ctrl+c; nil = ctrl+c quits
 
 	Now     func() time.Time // the clock of ages and countdowns; nil = time.Now
 	NoColor bool             // no colour whatever the terminal has: NO_COLOR, set to anything
@@ -37,6 +43,7 @@ const (
 	viewChains view = iota
 	viewChain
 	viewEvents
+	viewDrain
 )
 
 // Model is the screen. Its fields are written by Update alone; View writes
@@ -47,13 +54,20 @@ type Model struct {
 	session string          // makes the ids of commands this screen's own
 	sent    uint64          // commands sent
 
+	several    bool // it is the ground of a table of instances
+	interrupts int  // ctrl+c so far, where this process is told of each
+
 	// The picture, folded from the events of the source.
 	inst    *model.Instance
 	keys    []string // of the chains, by index; they never change between two snapshots
 	changes uint64   // grows with every batch that holds a change
+	seen    uint64   // grows whenever it is read what clients ask
+	awake   int      // the chain that keeps a drain awake, -1 = none
+	leaves  bool     // it drains, really or simulated
 	seq     uint64   // number of the last change of the picture
 	link    link
-	linkAt  time.Time // since when link is what it is
+	linkAt  time.Time   // since when link is what it is
+	remote  feed.Status // of an instance elsewhere: how the connection is
 
 	// The screen's own state.
 	now     time.Time
@@ -75,7 +89,9 @@ type Model struct {
 	search search
 	freeze freeze
 	menu   menu
+	box    box
 	news   news
+	flow   flow
 
 	binds  []binding
 	table  chainsPlan // where things stand in Chains
@@ -94,7 +110,7 @@ func New(o Options) *Model {
 	m := &Model{
 		o: o, ctx: context.Background(), session: rand.Text()[:8],
 		inst: &model.Instance{}, dark: !o.Light, depth: colorprofile.TrueColor,
-		pick: pick{chain: -1}, binds: bindings(o), zone: time.UTC, search: newSearch(),
+		pick: pick{chain: -1}, awake: -1, binds: bindings(o), zone: time.UTC, search: newSearch(),
 	}
 	m.now = o.Now()
 	m.asOf = m.now
@@ -110,8 +126,9 @@ func (m *Model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, ti
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.now = m.o.Now()
+	m.readRemote()
 	if !m.freeze.on {
-		m.asOf = m.now
+		m.asOf = m.pictureNow()
 	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg, tea.BackgroundColorMsg, tea.ColorProfileMsg:
@@ -123,14 +140,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		cmd = m.onKey(msg)
 	case tea.PasteMsg:
-		if m.place() != inPrompt {
-			return m, nil // a paste is never keys
-		}
-		cmd = m.onPrompt(msg)
+		cmd = m.onPaste(msg)
 	case tea.MouseClickMsg, tea.MouseWheelMsg:
 		cmd = m.onMouse(msg)
 	case sentMsg:
 		m.onSent(msg)
+	case remoteMsg: // read above
+	case refusalMsg:
+		m.onRefusal(msg)
 	default:
 		return m, nil
 	}
@@ -159,6 +176,9 @@ func (m *Model) retheme() {
 		depth = colorprofile.ASCII
 	}
 	m.draw.pen.th = newTheme(m.dark, depth, m.o.ASCII)
+	if m.away() {
+		m.draw.pen.th.dimmed()
+	}
 	m.draw.forget()
 }
 
@@ -166,10 +186,15 @@ func (m *Model) retheme() {
 // happened.
 func (m *Model) arrange() {
 	if m.small() {
-		m.menu = menu{}
+		m.menu, m.box = menu{}, box{}
 		if m.search.open {
 			keepFilter(m)
 		}
+	}
+	m.awake = awakeChain(m.inst, m.asOf)
+	if is := m.drains(); m.leaves != is {
+		m.leaves = is
+		m.draw.forget()
 	}
 	row := m.order.at(m.pick.chain)
 	if m.order.settle(m.inst, m.keys, m.now, m.asOf, m.filtered()) && m.pick.chain < 0 {
@@ -189,6 +214,8 @@ func (m *Model) arrange() {
 	if m.view == viewEvents {
 		m.arrangeNews()
 	}
+	m.arrangeFlow()
+	m.arrangeBox()
 	m.pick.top = scroll(m.pick.top, m.order.at(m.selected()), m.table.rows, len(m.order.rows))
 	if c := m.chain(); c != nil {
 		m.detail = planChain(m.h, m.w, c, extra)

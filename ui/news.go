@@ -90,7 +90,7 @@ func (m *Model) describeNews() {
 	n.upTo = m.seq
 	news := make([]newsLine, 0, fresh)
 	for i := len(recent) - 1; i >= len(recent)-fresh; i-- {
-		if said, ok := model.Describe(m.inst, recent[i]); ok {
+		if said, ok := describe(m.inst, recent[i]); ok {
 			news = append(news, newsLine{m.seq - uint64(len(recent)-1-i), said})
 		}
 	}
@@ -166,12 +166,14 @@ func transition(e *model.Event) bool {
 	switch b := e.Body.(type) {
 	case model.ReadyChanged:
 		return true
+	case model.DrainChanged:
+		return b.What != model.DrainFinal
 	case model.ChainChanged:
 		return b.What == model.ChangeHealth
 	case model.UpstreamChanged:
 		return b.What == model.ChangeHealth
 	case model.Started, model.ProbeStarted, model.TryEnded, model.ProbeEnded, model.ServingChanged, model.CommandDone,
-		model.UpstreamRead, model.Skipped:
+		model.ClientsFelt, model.UpstreamRead, model.TrafficRead, model.Skipped:
 	}
 	return false
 }

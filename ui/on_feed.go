@@ -42,6 +42,9 @@ func (m *Model) onFeed(msg tea.Msg) {
 	case endedMsg:
 		m.setLink(linkEnded)
 	case lostMsg:
+		if m.o.Remote != nil {
+			return // how the connection is says more
+		}
 		m.setLink(linkLost)
 		m.say(bad, "the source failed: "+msg.err.Error(), m.now.Add(flashLong))
 	}
@@ -68,6 +71,9 @@ func (m *Model) fold(events []model.Event) {
 		}
 		_, started := events[i].Body.(model.Started)
 		anew = anew || started
+		if _, ok := events[i].Body.(model.TrafficRead); ok {
+			m.seen++
+		}
 		if !events[i].Reading() {
 			changed = true
 			m.seq++

@@ -87,6 +87,8 @@ func (m *Model) step(d int) {
 		m.pick.insideTop += d // arrange keeps it in bounds
 	case at == inChain:
 		m.stepPane(d)
+	case at == inDrain:
+		m.moveFlow(d)
 	default:
 		m.move(d)
 	}
@@ -94,7 +96,7 @@ func (m *Model) step(d int) {
 
 func pages(d int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		rows := map[place]int{inHelp: m.helpRows(), inChain: m.detail.upstreams, inChains: m.table.rows, inEvents: m.news.plan.rows, inUpstream: m.insideRows()}[m.place()]
+		rows := map[place]int{inHelp: m.helpRows(), inChain: m.detail.upstreams, inChains: m.table.rows, inEvents: m.news.plan.rows, inUpstream: m.insideRows(), inDrain: m.flow.pageRows()}[m.place()]
 		m.step(d * max(1, rows-1))
 		return nil
 	}
@@ -223,5 +225,3 @@ func redraw(m *Model) tea.Cmd {
 }
 
 func suspend(*Model) tea.Cmd { return tea.Suspend }
-
-func quit(*Model) tea.Cmd { return tea.Quit }

@@ -25,7 +25,7 @@ func (m *Model) onMouse(msg tea.Msg) tea.Cmd {
 			m.step(1)
 		}
 	case tea.MouseClickMsg:
-		if msg.Button == tea.MouseLeft && !m.help.open && !m.menu.open && !m.small() {
+		if msg.Button == tea.MouseLeft && !m.help.open && !m.menu.open && m.box.kind == boxNone && !m.small() {
 			return m.onClick(msg.X, msg.Y)
 		}
 	}
@@ -43,6 +43,8 @@ func (m *Model) onClick(x, y int) tea.Cmd {
 	switch {
 	case m.view == viewEvents:
 		return m.onNewsRow(y - top - headerRows - 1)
+	case m.view == viewDrain:
+		return m.onFlowRow(x, y-top-headerRows)
 	case m.view == viewChains && y == top+headerRows:
 		m.sortAt(x)
 		return nil
@@ -58,7 +60,12 @@ func (m *Model) onClick(x, y int) tea.Cmd {
 	if row < 0 || row >= m.table.rows || m.pick.top+row >= len(m.order.rows) {
 		return nil
 	}
-	m.choose(m.order.rows[m.pick.top+row])
+	return m.onChainRow(m.order.rows[m.pick.top+row])
+}
+
+// onChainRow selects a chain; a second click opens it.
+func (m *Model) onChainRow(i int) tea.Cmd {
+	m.choose(i)
 	if m.twice(m.selected()) {
 		return open(m)
 	}
@@ -103,7 +110,7 @@ func (m *Model) onNewsRow(row int) tea.Cmd {
 func (m *Model) onTab(x int) tea.Cmd {
 	x -= width(tabLead(m.w))
 	for _, t := range tabs {
-		n := width(t.name) + 2
+		n := width(tabWord(t.name, t.view == m.view, m.w))
 		if x >= 0 && x < n {
 			return m.show(t.view)
 		}
@@ -116,6 +123,9 @@ func (m *Model) onTab(x int) tea.Cmd {
 func (m *Model) bannerRows() int {
 	n := 0
 	if m.o.Banner != "" {
+		n++
+	}
+	if m.remote.Insecure {
 		n++
 	}
 	if m.freeze.on {

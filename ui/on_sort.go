@@ -3,11 +3,19 @@ package ui
 import tea "charm.land/bubbletea/v2"
 
 func nextSort(m *Model) tea.Cmd {
+	if m.view == viewDrain {
+		m.flow.sortBy((m.flow.by+1)%flowSorts, false)
+		return nil
+	}
 	m.sortRows((m.order.by+1)%sorts, false)
 	return nil
 }
 
 func reverseSort(m *Model) tea.Cmd {
+	if m.view == viewDrain {
+		m.flow.sortBy(m.flow.by, !m.flow.reverse)
+		return nil
+	}
 	m.sortRows(m.order.by, !m.order.reverse)
 	return nil
 }
@@ -20,7 +28,7 @@ func (m *Model) sortRows(by sortBy, reverse bool) {
 // sortAt sorts by the column at cell x of the heading; by the same one again it
 // is reversed.
 func (m *Model) sortAt(x int) {
-	by, ok := columnsAt(m.w).sortAt(x)
+	by, ok := columnsAt(m.w, m.drains()).sortAt(x)
 	if ok {
 		m.sortRows(by, by == m.order.by && !m.order.reverse)
 	}
@@ -34,7 +42,7 @@ func (c columns) sortAt(x int) (sortBy, bool) {
 		w  int
 		by sortBy
 	}{
-		{c.chain, byName}, {c.health, byProblems}, {c.why, byProblems}, {c.next, byNext}, {c.head, none},
+		{c.chain, byName}, {c.health, byProblems}, {c.why, byProblems}, {c.next, byNext}, {c.idle, none}, {c.head, none},
 		{c.age, none}, {c.lag, byLag}, {c.serving, none}, {c.p50, byP50}, {c.rate, none},
 	} {
 		if col.w == 0 {

@@ -86,7 +86,7 @@ func (o *order) settle(inst *model.Instance, keys []string, now, asOf time.Time,
 		o.late = o.late || o.class[i] != o.sorted[i] || o.lets[i] != o.shown[i]
 	}
 	if all && o.by >= byNext && !o.late {
-		o.measure(inst)
+		o.measure(inst, asOf)
 		o.late = !slices.IsSortedFunc(o.all, o.compare(keys, o.class))
 	}
 	if !first && !o.told && (!o.late || o.holds(now) > 0) {
@@ -95,7 +95,7 @@ func (o *order) settle(inst *model.Instance, keys []string, now, asOf time.Time,
 	o.late, o.told, o.moved = false, false, now
 	copy(o.sorted, o.class)
 	copy(o.shown, o.lets)
-	o.measure(inst)
+	o.measure(inst, asOf)
 	slices.SortFunc(o.all, o.compare(keys, o.sorted))
 	o.rows = o.rows[:0]
 	for _, i := range o.all {
@@ -109,16 +109,16 @@ func (o *order) settle(inst *model.Instance, keys []string, now, asOf time.Time,
 }
 
 // measure takes the number each chain is sorted by.
-func (o *order) measure(inst *model.Instance) {
+func (o *order) measure(inst *model.Instance, now time.Time) {
 	if o.by < byNext {
 		return
 	}
 	for i, c := range inst.Chains {
-		o.keys[i] = measureOf(c, o.by)
+		o.keys[i] = measureOf(c, o.by, now)
 	}
 }
 
-func measureOf(c *model.Chain, by sortBy) sortKey {
+func measureOf(c *model.Chain, by sortBy, now time.Time) sortKey {
 	u := servingUpstream(c)
 	switch {
 	case by == byNext:
@@ -130,7 +130,7 @@ func measureOf(c *model.Chain, by sortBy) sortKey {
 	case by == byLag:
 		return sortKey{u.State.Lag.Known, u.State.Lag.Blocks}
 	case by == byP50:
-		d, ok := u.Latency.Quantile(0.5)
+		d, ok := latencyOf(c, now)
 		return sortKey{ok, int64(d)}
 	}
 	return sortKey{}

@@ -114,7 +114,7 @@ func (w *nodes) step() time.Time {
 		chain = in.Chain
 	case model.TryDone:
 		chain = in.Chain
-	case model.Command, model.FactsDone, model.Missed, model.Live, model.Sums:
+	case model.Command, model.FactsDone, model.Missed, model.Live, model.Sums, model.Signal, model.DrainDue, model.Closed:
 		panic("no such input was pushed")
 	}
 	events, effects := w.inst.Step(next.in)

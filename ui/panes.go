@@ -84,7 +84,7 @@ func (m *Model) newsOf(i int) int {
 	n := 0
 	for k := range m.inst.Recent {
 		if e := &m.inst.Recent[k]; aboutChain(e, i) {
-			if _, ok := model.Describe(m.inst, *e); ok {
+			if _, ok := describe(m.inst, *e); ok {
 				n++
 			}
 		}

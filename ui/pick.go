@@ -22,8 +22,12 @@ type pick struct {
 // selected is the index of the selected chain, -1 when there is none.
 func (m *Model) selected() int {
 	switch {
-	case m.pick.chain >= 0 && m.pick.chain < len(m.inst.Chains) && (m.view != viewChains || !m.order.hides(m.pick.chain)):
+	case m.pick.chain >= 0 && m.pick.chain < len(m.inst.Chains) && (m.view != viewChains && m.view != viewDrain || !m.order.hides(m.pick.chain)):
 		return m.pick.chain
+	case m.drainsCard() && m.awake >= 0 && !m.order.hides(m.awake):
+		return m.awake
+	case m.view == viewDrain && len(m.flow.rows) > 0:
+		return m.flow.rows[0]
 	case len(m.order.rows) > 0:
 		return m.order.rows[0]
 	}

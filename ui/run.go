@@ -30,36 +30,55 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic while %s: %v", e
 // asked to is no error. The terminal must be one: Run draws on stdout and reads
 // stdin, or what opts say.
 func Run(ctx context.Context, o Options, opts ...tea.ProgramOption) error {
+	m := New(o)
+	return run(ctx, o.NoColor, m, func(ctx context.Context, g *guard, p *tea.Program, running <-chan struct{}) {
+		m.ctx = ctx
+		watch(ctx, g, p, running, o, p.Send)
+	}, opts...)
+}
+
+// run makes a program of m; start begins what runs beside it.
+func run(ctx context.Context, noColor bool, m tea.Model, start func(context.Context, *guard, *tea.Program, <-chan struct{}), opts ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &started{Model: New(o), running: make(chan struct{})}
-	s.ctx = ctx
-
+	s := &started{Model: m, running: make(chan struct{})}
 	all := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(fps)}
-	if o.NoColor {
+	if noColor {
 		// The library honours NO_COLOR only where it says "true".
 		all = append(all, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	p := tea.NewProgram(s, append(all, opts...)...)
-
 	var g guard
-	g.start(p, "following the source", func() {
-		// Killing a program that has not set its terminal up would leave it
-		// set up for good: nothing of ours runs before that is done.
-		select {
-		case <-ctx.Done():
-		case <-s.running:
-			follow(ctx, o.Source, p.Send)
-		}
-	})
+	start(ctx, &g, p, s.running)
 	_, err := p.Run()
 	cancel()
 	return g.wait(err)
 }
 
-// started is the model, and says when its program runs.
+// watch follows what a screen shows, once its program runs: killing a program
+// that has not set its terminal up would leave it set up for good.
+func watch(ctx context.Context, g *guard, p *tea.Program, running <-chan struct{}, o Options, send func(tea.Msg)) {
+	begin := func(where string, f func()) {
+		g.start(p, where, func() {
+			select {
+			case <-ctx.Done():
+			case <-running:
+				f()
+			}
+		})
+	}
+	begin("following the source", func() { follow(ctx, o.Source, send) })
+	if o.Remote != nil {
+		begin("watching the feed", func() { watchRemote(ctx, o.Remote, send) })
+	}
+	if o.Refusals != nil {
+		begin("listening for refusals", func() { tellRefusals(ctx, o.Refusals, send) })
+	}
+}
+
+// started is a model that says when its program runs.
 type started struct {
-	*Model
+	tea.Model
 	running chan struct{}
 }
 

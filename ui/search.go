@@ -182,6 +182,9 @@ func (m *Model) promptText(w int) (string, int) {
 
 // cursor is where the prompt has the terminal's own.
 func (m *Model) cursor() *tea.Cursor {
+	if m.box.kind != boxNone {
+		return m.boxCursor()
+	}
 	if !m.search.open || m.small() || m.help.open || m.menu.open {
 		return nil
 	}

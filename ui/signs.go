@@ -14,6 +14,8 @@ const (
 	markHalted       = "■"
 	markHeld         = "‖"
 	markCommand      = "$"
+	markDraining     = "▼"
+	markDrained      = "□"
 	markAway         = "◇"
 
 	unknownValue = "—"
@@ -57,6 +59,9 @@ var signs = [...]sign{
 	model.SignHalted:       {markHalted, warn},
 	model.SignHeld:         {markHeld, hold},
 	model.SignCommand:      {markCommand, accent},
+	model.SignDraining:     {markDraining, drain},
+	model.SignDrained:      {markDrained, drain},
+	model.SignSimulated:    {markAway, drain},
 }
 
 func signOf(s model.Sign) sign {
@@ -64,6 +69,14 @@ func signOf(s model.Sign) sign {
 		return signs[s]
 	}
 	return signs[model.SignNone]
+}
+
+// signOf is the mark of a health: of a picture that is old it says only that.
+func (s scene) signOf(of model.Sign) sign {
+	if s.remote.away {
+		return sign{markAway, dim}
+	}
+	return signOf(of)
 }
 
 // outcomeRole is the colour of a try's outcome.

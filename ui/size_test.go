@@ -28,7 +28,7 @@ func fits(frame string, w, h int) error {
 }
 
 // views are the keys that lead to each view from Chains.
-var views = map[string][]string{"chains": nil, "chain": {"enter"}, "events": {"3"}, "help": {"?"}}
+var views = map[string][]string{"chains": nil, "chain": {"enter"}, "events": {"3"}, "drain": {"4"}, "help": {"?"}}
 
 // states are the keys that lead to whatever may lie over a view, or beside it.
 var states = map[string][]string{
@@ -42,9 +42,13 @@ var states = map[string][]string{
 	"upstream":     {"2", "enter"}, "upstream, end": {"2", "down", "enter", "G"}, "upstream, copy": {"2", "enter", "/", "a", "enter", "y"},
 	"probe pane": {"2", "tab", "up", "up"}, "facts pane": {"2", "tab", "tab", "down"}, "history pane": {"2", "shift+tab", "down", "down"},
 	"past probe": {"2", "[", "["},
+	"drain":      {"4"}, "drain, clients": {"4", "tab", "down"}, "help of drain": {"4", "?", "G"}, "drain, copy": {"4", "y"},
+	"drain box": {"D"}, "drain box, reason": {"4", "D", "g", "tab", "w", "h", "y"}, "pin box": {"F", "tab", "w"}, "pin in chain": {"2", "F", "down"},
+	"undrain": {"U", "right"}, "leave": {"q", "right"},
 }
 
 func withAll(o *Options) {
+	o.Serves, o.Interrupt = true, func() {}
 	o.Banner, o.Demo, o.Faults = "DEMO", true, []string{"kill", "stall", "limit", "heal"}
 }
 
@@ -54,7 +58,7 @@ func TestEverySizeOfEveryState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for w := 60; w <= 200; w += 20 {
 				for h := 16; h <= 60; h += 11 {
-					m := screen(t, night(), w, h, withAll)
+					m := screen(t, []func() *model.Instance{night, busy, byCommand, func() *model.Instance { return asIf(true) }}[(w/20+h)%4](), w, h, withAll)
 					press(m, keys...)
 					for _, size := range [][2]int{{w, h}, {w + 7, h + 1}, {w - 9, h - 3}, {33, 9}, {w, h}} {
 						m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
@@ -111,7 +115,14 @@ func TestOddPictures(t *testing.T) {
 	for i := range 90 {
 		many.Upstreams = append(many.Upstreams, up(fmt.Sprint("up-", i), model.Primary, 1, 0, 0))
 	}
+	odd := busy()
+	odd.Drain.State, odd.Drain.Activity.Chain, odd.Drain.Activity.OldChain, odd.Drain.Activity.Quiet = 9, 99, -7, -1
+	odd.Drain.Activity.Clients[0] = model.Client{Addr: "10.4.2.17", Kind: model.ClientHTTP, Chain: 77, Count: -1, Conns: -1}
+	for n := range odd.Chains {
+		odd.Chains[n].Traffic.Upstreams, odd.Chains[n].Traffic.Requests = nil, -5
+	}
 	pictures := map[string]*model.Instance{
+		"odd drain": odd, "busy": busy(), "kept awake": keptAwake(), "simulated": asIf(true), "simulated, early": asIf(false), "by command": byCommand(),
 		"nothing":   {},
 		"zero":      {Chains: []*model.Chain{{}}},
 		"no one":    {Chains: []*model.Chain{chainOf("x/y", model.EVM, 0)}},
@@ -169,8 +180,14 @@ func TestHostilePictureIsHarmless(t *testing.T) {
 
 // poisoned is a picture with s wherever it may hold text.
 func poisoned(s string) *model.Instance {
-	i := night()
+	i := asIf(true)
 	i.Name, i.Version, i.Epoch = s, s, s
+	i.Drain.Who, i.Drain.Reason, i.Drain.Forecast.Client = s, s, s
+	a := &i.Drain.Activity
+	a.Method, a.Kind, a.Client, a.OldMethod, a.OldKind, a.OldClient, a.MessageClient = s, model.ClientKind(s), s, s, model.ClientKind(s), s, s
+	for n := range a.Clients {
+		a.Clients[n].Addr, a.Clients[n].Method, a.Clients[n].Kind = s, s, model.ClientKind(s)
+	}
 	for n, c := range i.Chains {
 		p := *c
 		p.Name, p.Interface, p.Family, p.ExpectID = s, s, model.Family(s), s

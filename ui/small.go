@@ -38,7 +38,13 @@ func (m *Model) smallFrame(s scene, lines []string) []string {
 // smallState is the state and its cause.
 func (s scene) smallState(sum summary) string {
 	if s.link == linkWaiting {
-		return s.plain(span{hold, " " + markUnknown + " waiting for the first picture"})
+		return s.waitingLine()
+	}
+	if s.remote.away {
+		return s.awayLine(sum)
+	}
+	if sum.bar.on() {
+		return s.drainState(sum)
 	}
 	spans := s.stateWord(sum)
 	if sum.ready.Cause >= 0 {
@@ -102,7 +108,7 @@ func (s scene) smallRow(i int, selected bool) string {
 	p := s.pen
 	p.begin(s.w, selected)
 	s.rowMark(selected)
-	g := signOf(c.State.Health.Sign())
+	g := s.signOf(c.State.Health.Sign())
 	p.put(g.role, g.mark)
 	p.put(text, " ")
 	p.left(text, s.keys[i], min(17, max(s.w-4, 0)))
@@ -131,8 +137,8 @@ func (m *Model) smallFooter(s scene) string {
 	p := s.pen
 	p.begin(s.w, false)
 	tail := width(word) + width(clock)
-	for _, b := range m.binds {
-		if b.inFooter(inSmall) && p.room() > width(b.foot)+2+tail {
+	for i := range m.binds {
+		if b := &m.binds[i]; m.inFooter(b, inSmall) && p.room() > width(b.foot)+2+tail {
 			p.put(text, " "+b.foot+" ")
 		}
 	}

@@ -1,5 +1,7 @@
 package ui
 
+import "slices"
+
 // startRows is the lines of START HERE, its rule among them.
 const startRows = 6
 
@@ -20,8 +22,7 @@ func (m *Model) startHere(s scene, lines []string, n int) []string {
 		row("chaintop https://your-node …", "one address a chain"),
 		row("chaintop --config chaintop.yaml", "chaintop config example prints one"),
 		row("chaintop probe https://your-node", "asks once, says why, and exits"),
-		s.plain(span{text, " Now press  "}, span{accent, "n"}, span{text, " next problem · "}, span{accent, "enter"}, span{text, " why · "},
-			span{accent, "p"}, span{text, " probe now"}, span{text, m.faultHint()}),
+		s.plain(append([]span{{text, " Now press  "}, {accent, "n"}, {text, " next problem · "}, {accent, "enter"}, {text, " why"}}, m.hints()...)...),
 	}
 	// The first and the last go last.
 	keep := min(n, len(all))
@@ -31,9 +32,18 @@ func (m *Model) startHere(s scene, lines []string, n int) []string {
 	return s.pad(append(lines, all[:keep]...), n-keep)
 }
 
-func (m *Model) faultHint() string {
-	if m.o.Sink == nil || len(m.o.Faults) == 0 {
-		return ""
+// hints are the keys that act which a newcomer should try, at most two of them:
+// there is room for no more.
+func (m *Model) hints() []span {
+	var out []span
+	for _, k := range []struct{ key, says string }{{"x", "inject a fault"}, {"d", "simulate a drain"}, {"p", "probe now"}} {
+		for i := range m.binds {
+			b := &m.binds[i]
+			if len(out) < 2*3 && b.where&inChains != 0 && slices.Contains(b.Keys(), k.key) && m.acts(b) {
+				out = append(out, span{text, " · "}, span{accent, k.key}, span{text, " " + k.says})
+				break
+			}
+		}
 	}
-	return " · x inject a fault"
+	return out
 }

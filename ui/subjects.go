@@ -85,6 +85,9 @@ func servingWords(c *model.Chain) []string {
 	if c.Serving.Failover {
 		out = append(out, "backup")
 	}
+	if c.Serving.Why == model.RoutePinned {
+		out = append(out, "pinned")
+	}
 	return out
 }
 
@@ -146,7 +149,8 @@ func (s eventSubject) attention() bool {
 	switch s.line.Sign {
 	case model.SignUnhealthy, model.SignUnreachable, model.SignInconclusive, model.SignWarn, model.SignHalted, model.SignHeld:
 		return true
-	case model.SignNone, model.SignHealthy, model.SignUnknown, model.SignPass, model.SignCommand:
+	case model.SignNone, model.SignHealthy, model.SignUnknown, model.SignPass, model.SignCommand,
+		model.SignDraining, model.SignDrained, model.SignSimulated:
 	}
 	return false
 }
@@ -258,11 +262,13 @@ func (s eventSubject) judged(key string) []string {
 			return []string{b.State.Health.String()}
 		case key == "finding":
 			return (b.Gained | b.Lost).Words()
+		case key == "reason" && b.What == model.ChangeSuspect:
+			return []string{strings.ToLower(string(b.State.Suspect.Reason))}
 		case key == "reason" && b.State.Last.Reason != "":
 			return []string{strings.ToLower(b.State.Last.Word()), strings.ToLower(string(b.State.Last.Reason))}
 		}
-	case model.Started, model.ProbeStarted, model.TryEnded, model.ServingChanged, model.ReadyChanged, model.CommandDone,
-		model.UpstreamRead, model.Skipped:
+	case model.Started, model.ProbeStarted, model.TryEnded, model.ServingChanged, model.ReadyChanged, model.DrainChanged, model.CommandDone,
+		model.ClientsFelt, model.UpstreamRead, model.TrafficRead, model.Skipped:
 	}
 	return nil
 }

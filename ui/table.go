@@ -11,13 +11,15 @@ import (
 // are shown, and how wide, follows from the width of the window and from
 // nothing in them, so that nothing jumps. What is left over goes to why.
 type columns struct {
-	chain, health, why, next, head, age, lag, serving, p50, rate int
+	chain, health, why, next, idle, head, age, lag, serving, p50, rate int
 
 	bar bool // next has one
 }
 
-// columnsAt are the columns at a width of w cells (SCREENS.md section 5).
-func columnsAt(w int) columns {
+// columnsAt are the columns at a width of w cells (SCREENS.md section 5). While
+// the instance drains it is shown how long each chain is idle: in the place of
+// next where that has no bar, else beside it.
+func columnsAt(w int, drains bool) columns {
 	c := columns{chain: 14, health: 11, next: 6}
 	if w >= 80 {
 		c.chain, c.serving = 16, 14
@@ -28,8 +30,14 @@ func columnsAt(w int) columns {
 	if w >= 97 {
 		c.head = 11
 	}
-	if w >= 103 {
+	switch {
+	case w >= 103:
 		c.next, c.bar = 12, true
+		if drains {
+			c.idle = 6
+		}
+	case drains:
+		c.next, c.idle = 0, 6
 	}
 	if w >= 110 {
 		c.p50 = 6
@@ -44,7 +52,7 @@ func columnsAt(w int) columns {
 		c.rate = 7
 	}
 	c.why = w - 1 // the mark of the selection
-	for _, n := range []int{c.chain, c.health, c.next, c.head, c.age, c.lag, c.serving, c.p50, c.rate} {
+	for _, n := range []int{c.chain, c.health, c.next, c.idle, c.head, c.age, c.lag, c.serving, c.p50, c.rate} {
 		if n > 0 {
 			c.why -= n + 1
 		}
@@ -62,8 +70,10 @@ func (s scene) heading(c columns) string {
 	p.left(dim, "VERDICT · WHY", c.why+1)
 	if c.bar {
 		p.left(dim, "NEXT PROBE", c.next)
+		s.headOf("IDLE", c.idle)
 	} else {
 		p.right(dim, "NEXT", c.next)
+		p.right(dim, "IDLE", c.idle)
 	}
 	s.headOf("HEAD", c.head)
 	s.headOf("AGE", c.age)
@@ -90,6 +100,7 @@ type rowText struct {
 	second   int64
 	era      uint64
 	selected bool
+	awake    bool
 	text     string
 }
 
@@ -97,8 +108,8 @@ type rowText struct {
 func (m *Model) row(s scene, c columns, i int, selected bool) string {
 	k := &m.draw.rows[i]
 	chain, second := s.inst.Chains[i], s.now.Unix()
-	if k.chain != chain || k.second != second || k.era != m.draw.era || k.selected != selected {
-		*k = rowText{chain, second, m.draw.era, selected, s.row(c, i, selected)}
+	if k.chain != chain || k.second != second || k.era != m.draw.era || k.selected != selected || k.awake != (i == s.awake) {
+		*k = rowText{chain, second, m.draw.era, selected, i == s.awake, s.row(c, i, selected)}
 	}
 	return k.text
 }
@@ -114,8 +125,14 @@ func (s scene) row(c columns, i int, selected bool) string {
 	s.healthCell(chain.State.Health, c.health)
 	p.blank(1)
 	s.whyCell(chain, c.why)
-	p.blank(1)
-	s.nextCell(chain, c)
+	if c.next > 0 {
+		p.blank(1)
+		s.nextCell(chain, c)
+	}
+	if c.idle > 0 {
+		p.blank(1)
+		s.idleCell(i, c.idle)
+	}
 	s.numbers(chain, c)
 	return p.end()
 }
@@ -132,7 +149,7 @@ func (s scene) rowMark(selected bool) {
 // healthCell is a health, in w cells.
 func (s scene) healthCell(h model.Health, w int) {
 	p := s.pen
-	g := signOf(h.Sign())
+	g := s.signOf(h.Sign())
 	p.open(w)
 	p.put(g.role, g.mark)
 	p.put(g.role, " ")
@@ -144,7 +161,7 @@ func (s scene) healthCell(h model.Health, w int) {
 func (s scene) nextCell(chain *model.Chain, c columns) {
 	p := s.pen
 	next := chain.State.Next
-	if s.link == linkEnded || chain.Probe != nil || next.At.IsZero() || !c.bar {
+	if s.link == linkEnded || s.remote.away || chain.Probe != nil || next.At.IsZero() || !c.bar {
 		p.right(text, s.nextWord(chain), c.next)
 		return
 	}
@@ -157,7 +174,7 @@ func (s scene) nextCell(chain *model.Chain, c columns) {
 // nextWord is NEXT without its bar.
 func (s scene) nextWord(chain *model.Chain) string {
 	switch probe := chain.Probe; {
-	case s.link == linkEnded:
+	case s.link == linkEnded, s.remote.away:
 		return unknownValue
 	case probe != nil:
 		return tryOf(probe)
@@ -165,6 +182,20 @@ func (s scene) nextWord(chain *model.Chain) string {
 		return unknownValue
 	}
 	return model.Countdown(chain.State.Next.At, s.now)
+}
+
+// idleCell is how long no client asked chain i; the one that keeps a drain awake
+// is marked.
+func (s scene) idleCell(i, w int) {
+	t := s.inst.Chains[i].Traffic
+	switch {
+	case t.Last.IsZero():
+		s.pen.right(text, unknownValue, w)
+	case s.awake == i:
+		s.pen.right(warn, markWarn+tenths(s.now.Sub(t.Last)), w)
+	default:
+		s.pen.right(text, model.Age(s.now.Sub(t.Last)), w)
+	}
 }
 
 // tryOf is which try of how many is in the air.
@@ -208,8 +239,8 @@ func (s scene) numbers(chain *model.Chain, c columns) {
 		}
 		lag = lagIn(u.State.Lag, c.lag)
 	}
-	if u != nil && c.p50 > 0 {
-		if d, ok := u.Latency.Quantile(0.5); ok {
+	if c.p50 > 0 {
+		if d, ok := latencyOf(chain, s.now); ok {
 			p50 = model.Took(d)
 		}
 	}

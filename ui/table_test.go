@@ -24,15 +24,15 @@ func TestColumns(t *testing.T) {
 		127: {chain: 18, health: 11, why: 35, next: 12, bar: true, head: 11, age: 6, lag: 4, serving: 15, p50: 6},
 		144: {chain: 18, health: 11, why: 44, next: 12, bar: true, head: 11, age: 6, lag: 4, serving: 15, p50: 6, rate: 7},
 	} {
-		if got := columnsAt(w); got != want {
+		if got := columnsAt(w, false); got != want {
 			t.Errorf("at %d: %+v, want %+v", w, got, want)
 		}
 	}
 	for w := leastWidth; w <= 300; w++ {
-		if c := columnsAt(w); c.why < 25 {
+		if c := columnsAt(w, false); c.why < 25 {
 			t.Errorf("at %d WHY has %d cells", w, c.why)
 		}
-		if c := upstreamColumnsAt(w); c.fit < 18 {
+		if c := upstreamColumnsAt(w, false); c.fit < 18 {
 			t.Errorf("at %d FIT has %d cells", w, c.fit)
 		}
 	}
@@ -137,7 +137,7 @@ func TestServingCell(t *testing.T) {
 // reported is —, not 0.
 func TestOldAndUnknownNumbersAreDashes(t *testing.T) {
 	c := night().Chains[0]
-	cols := columnsAt(144)
+	cols := columnsAt(144, false)
 	draw := func(c *model.Chain) string {
 		return strings.Join(strings.Fields(drawnCell(func(s scene) { s.numbers(c, cols) }, 60)), " ")
 	}

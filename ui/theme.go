@@ -18,6 +18,7 @@ const (
 	warn               // BACKUP, findings, halted
 	bad                // unhealthy, unreachable, NOT READY
 	hold               // unknown, inconclusive, held
+	drain              // draining, drained, simulated
 	banner             // what must not be overlooked, such as DEMO
 	roles
 )
@@ -35,6 +36,7 @@ var palette = [roles]hue{
 	warn:   {shade{"#ffd75f", "221", "3"}, shade{"#875f00", "94", "3"}},
 	bad:    {shade{"#ff875f", "209", "1"}, shade{"#870000", "88", "1"}},
 	hold:   {shade{"#afd7ff", "153", "6"}, shade{"#005fd7", "26", "6"}},
+	drain:  {shade{"#d787ff", "177", "5"}, shade{"#5f0087", "54", "5"}},
 	banner: {shade{"#000000", "16", "0"}, shade{"#ffffff", "231", "15"}},
 }
 
@@ -79,6 +81,16 @@ func newTheme(dark bool, depth colorprofile.Profile, ascii bool) *theme {
 		th.plain[r], th.selected[r] = sgr(plain), sgr(selected)
 	}
 	return th
+}
+
+// dimmed makes everything dim but keys, the open tab and banners: what is shown
+// is old.
+func (th *theme) dimmed() {
+	for r := range roles {
+		if r != accent && r != banner {
+			th.plain[r], th.selected[r] = th.plain[dim], th.selected[dim]
+		}
+	}
 }
 
 // ground lays a background under a style; without one it is reversed.

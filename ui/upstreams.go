@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"chaintop/model"
 )
@@ -10,26 +11,34 @@ import (
 // upstreamColumns are the columns of a table of upstreams; 0 = not shown. What
 // is left over goes to fit.
 type upstreamColumns struct {
-	name, tier, health, fall, head, age, lag, p50, p95, rate, checked, fit int
+	name, tier, health, fall, head, age, lag, asks, silent, p50, p95, rate, checked, streams, fit int
 }
 
-// upstreamColumnsAt are the columns at a width of w cells.
-func upstreamColumnsAt(w int) upstreamColumns {
+// columnFrom is a column, and the width of the window it is shown from.
+type columnFrom struct {
+	from int
+	to   *int
+	w    int
+}
+
+// upstreamColumnsAt are the columns at a width of w cells; where a gateway runs
+// what clients ask goes before what checks cost.
+func upstreamColumnsAt(w int, gateway bool) upstreamColumns {
 	c := upstreamColumns{name: 10, tier: 7, health: 11}
-	for _, grow := range [...]struct {
-		from int
-		to   *int
-		w    int
-	}{
-		{66, &c.fall, 5}, {72, &c.head, 11}, {80, &c.age, 6}, {80, &c.lag, 4}, {88, &c.p50, 5},
-		{96, &c.rate, 7}, {104, &c.p95, 5}, {112, &c.checked, 7}, {120, &c.name, 12},
-	} {
+	grows := []columnFrom{{66, &c.fall, 5}, {72, &c.head, 11}, {80, &c.age, 6}, {80, &c.lag, 4}, {120, &c.name, 12}}
+	if gateway {
+		grows = append(grows, columnFrom{88, &c.asks, 5}, columnFrom{96, &c.silent, 6}, columnFrom{104, &c.p50, 5},
+			columnFrom{112, &c.p95, 5}, columnFrom{130, &c.streams, 7}, columnFrom{138, &c.rate, 7}, columnFrom{146, &c.checked, 7})
+	} else {
+		grows = append(grows, columnFrom{88, &c.p50, 5}, columnFrom{96, &c.rate, 7}, columnFrom{104, &c.p95, 5}, columnFrom{112, &c.checked, 7})
+	}
+	for _, grow := range grows {
 		if w >= grow.from {
 			*grow.to = grow.w
 		}
 	}
 	c.fit = w - 1
-	for _, n := range []int{c.name, c.tier, c.health, c.fall, c.head, c.age, c.lag, c.p50, c.p95, c.rate, c.checked} {
+	for _, n := range []int{c.name, c.tier, c.health, c.fall, c.head, c.age, c.lag, c.asks, c.silent, c.p50, c.p95, c.rate, c.checked, c.streams} {
 		if n > 0 {
 			c.fit -= n + 1
 		}
@@ -49,8 +58,11 @@ func (s scene) upstreamHeading(c upstreamColumns) string {
 	s.headOf("HEAD", c.head)
 	s.headOf("AGE", c.age)
 	s.headOf("LAG", c.lag)
+	s.headOf("REQ/S", c.asks)
+	s.headOf("NO ANS", c.silent)
 	s.headOf("P50", c.p50)
 	s.headOf("P95", c.p95)
+	s.headOf("STREAMS", c.streams)
 	s.headOf("REQ/MIN", c.rate)
 	s.headOf("CHECKED", c.checked)
 	p.blank(1)
@@ -67,7 +79,7 @@ func (s scene) upstream(c upstreamColumns, chain *model.Chain, i int, selected b
 	p.left(text, cutMiddle(u.Name, c.name), c.name+1)
 	p.left(text, u.Tier.String(), c.tier+1)
 	s.healthCell(u.State.Health, c.health)
-	s.upstreamNumbers(c, chain, u)
+	s.upstreamNumbers(c, chain, i)
 	p.blank(1)
 	p.open(c.fit)
 	p.puts(s.fitness(chain, i, c.fit)...)
@@ -75,7 +87,8 @@ func (s scene) upstream(c upstreamColumns, chain *model.Chain, i int, selected b
 	return p.end()
 }
 
-func (s scene) upstreamNumbers(c upstreamColumns, chain *model.Chain, u *model.Upstream) {
+func (s scene) upstreamNumbers(c upstreamColumns, chain *model.Chain, i int) {
+	u := &chain.Upstreams[i]
 	head, age, checked, asked := unknownValue, unknownValue, unknownValue, unknownValue
 	if u.State.Facts.Head.Known() {
 		head = heightIn(u.State.Facts.Head.Value, c.head)
@@ -93,18 +106,46 @@ func (s scene) upstreamNumbers(c upstreamColumns, chain *model.Chain, u *model.U
 	s.number(head, c.head)
 	s.number(age, c.age)
 	s.number(lagIn(u.State.Lag, c.lag), c.lag)
-	s.number(s.quantile(u, 0.5, c.p50), c.p50)
-	s.number(s.quantile(u, 0.95, c.p95), c.p95)
+	asks := attemptsOf(chain, i, s.now)
+	s.number(s.attempts(chain, asks), c.asks)
+	if c.silent > 0 {
+		r := text
+		if asks.NoAnswers > 0 {
+			r = bad
+		}
+		s.pen.right(r, heightIn(uint64(asks.NoAnswers), c.silent), c.silent+1)
+	}
+	s.number(s.quantile(chain, i, 0.5, c.p50), c.p50)
+	s.number(s.quantile(chain, i, 0.95, c.p95), c.p95)
+	s.number(strconv.Itoa(asks.Streams), c.streams)
 	s.number(asked, c.rate)
 	s.number(checked, c.checked)
 }
 
-// quantile is a latency of u, not computed where it is not shown.
-func (s scene) quantile(u *model.Upstream, q float64, w int) string {
-	if w > 0 {
-		if d, ok := u.Latency.Quantile(q); ok {
-			return model.Took(d)
+// attempts is how many requests a second go to an upstream.
+func (s scene) attempts(c *model.Chain, t model.UpstreamTraffic) string {
+	return model.PerSecond(model.Traffic{Requests: t.Requests, Window: c.Traffic.Window}.PerSecond())
+}
+
+// quantile is a latency of upstream i, not computed where it is not shown: how
+// long clients waited for it, or, when none asked, its checks.
+func (s scene) quantile(c *model.Chain, i int, q float64, w int) string {
+	if w <= 0 {
+		return unknownValue
+	}
+	if t := attemptsOf(c, i, s.now); t.Requests > 0 && t.P50 > 0 {
+		if q > 0.5 {
+			return model.Took(t.P95)
 		}
+		return model.Took(t.P50)
+	}
+	return ofChecks(&c.Upstreams[i], q)
+}
+
+// ofChecks is a latency of the results of an upstream's checks and tries.
+func ofChecks(u *model.Upstream, q float64) string {
+	if d, ok := u.Latency.Quantile(q); ok {
+		return model.Took(d)
 	}
 	return unknownValue
 }
@@ -132,6 +173,8 @@ func (s scene) fitness(chain *model.Chain, i, w int) []span {
 		if f, ok := (st.Findings & model.Row1).Worst(); ok {
 			return more(warn, markWarn, " no: "+f.String(), s.since(st, f))
 		}
+	case model.UnfitSuspect:
+		return more(warn, markWarn, " no: suspect", suspicion(st.Suspect, s.now))
 	case model.UnfitLastResort:
 		if f, ok := (st.Findings & model.Row2).Worst(); ok {
 			return more(warn, markWarn, " last: "+f.String(), "")
@@ -143,6 +186,18 @@ func (s scene) fitness(chain *model.Chain, i, w int) []span {
 		return more(good, markHealthy, " yes", "")
 	}
 	return more(warn, markWarn, " no", "")
+}
+
+// suspicion is why an upstream is suspect, and how long it stays so once a check
+// has passed.
+func suspicion(k model.Suspect, now time.Time) string {
+	if !k.Until.IsZero() {
+		return " " + model.Countdown(k.Until, now)
+	}
+	if k.Missed > 0 && k.Reason != "" {
+		return fmt.Sprintf(" %s×%d", k.Reason, k.Missed)
+	}
+	return ""
 }
 
 // limits are the findings that come with a hold.
@@ -191,7 +246,7 @@ type upstreamsKey struct {
 func (m *Model) upstreamsOf(s scene, lines []string, n int) []string {
 	key := upstreamsKey{m.draw.era, m.asOf.Unix(), m.chain(), n}
 	return append(lines, m.draw.ups.of(key, func(l []string) []string {
-		c := upstreamColumnsAt(s.w)
+		c := upstreamColumnsAt(s.w, s.inst.Gateway)
 		l = append(l, s.upstreamHeading(c))
 		if key.chain == nil {
 			return s.pad(l, n)

@@ -3,6 +3,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"chaintop/model"
 )
@@ -93,6 +94,20 @@ func (s scene) notAsMeant(c *model.Chain, why model.Why) {
 	}
 }
 
+// roughly is a countdown in its greatest unit, rounded up: 12m 2h 3d.
+func roughly(at, now time.Time) string {
+	d := at.Sub(now)
+	for _, unit := range [...]struct {
+		is   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d >= unit.is {
+			return strconv.FormatInt(int64((d+unit.is-1)/unit.is), 10) + unit.name
+		}
+	}
+	return model.Countdown(at, now)
+}
+
 // servingCell is where a client's request would go, in w cells.
 func (s scene) servingCell(c *model.Chain, w int) {
 	p := s.pen
@@ -111,13 +126,23 @@ func (s scene) serving(c *model.Chain, w int) []span {
 	switch {
 	case c.Serving.Why == model.RouteHeld:
 		word, left := " held", ""
-		if u.State.Hold.Held(s.now) {
+		if u.State.Hold.Held(s.now) && !s.remote.away {
 			left = " " + model.Countdown(u.State.Hold.Until, s.now)
 		}
 		if width(u.Name)+width(word)+width(left) > w {
 			left = ""
 		}
 		return []span{{text, cutMiddle(u.Name, w-width(word)-width(left))}, {hold, word}, {text, left}}
+	case c.Serving.Why == model.RoutePinned:
+		const word = " PINNED"
+		left := ""
+		for _, l := range []string{" " + model.Countdown(c.State.Pin.Until, s.now), " " + roughly(c.State.Pin.Until, s.now)} {
+			if left = l; !s.remote.away && width(u.Name)+len(word)+len(l) <= w {
+				break
+			}
+			left = ""
+		}
+		return []span{{text, cutMiddle(u.Name, w-len(word)-len(left))}, {warn, word}, {text, left}}
 	case c.Serving.Failover:
 		const word = " BACKUP"
 		return []span{{text, cutMiddle(u.Name, w-len(word))}, {warn, word}}
