@@ -54,6 +54,12 @@ func checkCommand(s streams) *cobra.Command {
 			for _, c := range w.instance.Chains {
 				upstreams += len(c.Upstreams)
 			}
+			for _, warning := range w.config.Warnings() {
+				tell(s.err, "warning: "+warning)
+			}
+			if err := w.config.FeedAllowed(false); err != nil {
+				tell(s.err, "serve refuses this without --insecure: "+err.Error())
+			}
 			_, err = fmt.Fprintf(s.out, "%s: ok: %d chains, %d upstreams\n", file, len(w.instance.Chains), upstreams)
 			return err
 		},

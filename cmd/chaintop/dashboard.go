@@ -22,6 +22,8 @@ type screenFlags struct {
 	once   bool
 	plain  bool
 	ascii  bool
+	look   bool // read-only
+	listen listenFlag
 }
 
 func (f *screenFlags) add(cmd *cobra.Command) {
@@ -33,6 +35,8 @@ func (f *screenFlags) addScreen(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.once, "once", false, "print one table once every chain has a verdict, and exit as probe does")
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "print a line a change instead of drawing")
 	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().Var(&f.listen, "listen", "relay clients' requests there, or with ops= serve /readyz, /metrics and the feed")
+	cmd.Flags().BoolVar(&f.look, "read-only", false, "look only: every key that acts is off")
 	cmd.Flags().StringVar(&f.log, "log", "", "write log lines to this file")
 }
 
@@ -82,6 +86,7 @@ type shown struct {
 	faults []string // kinds of faults the demo takes
 	fault  func(chain, upstream int, kind string)
 	demo   bool
+	asked  func(ctx context.Context, gateway string) // begins to send the demo's client requests
 }
 
 // show runs a core over w and shows it: on a screen where there is a terminal,
@@ -92,32 +97,70 @@ func show(ctx context.Context, s streams, w *watch, f screenFlags, d shown) erro
 		return err
 	}
 	defer closeLog()
-	c, err := core.New(core.Options{Instance: w.instance, Prober: w.targets, Logger: logger, Fault: d.fault})
+	gate, ops, err := listeners(w.config.Listen(), f.listen, false)
+	if err != nil {
+		return err
+	}
+	i, err := newInstance(w, instanceOptions{gate: gate, ops: ops, logger: logger, fault: d.fault})
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan error, 1)
+	ended := make(chan ending, 1)
 	go func() {
-		ended <- c.Run(ctx)
+		code, err := i.run(ctx)
+		ended <- ending{code, err}
 		cancel() // a core that ends takes its screen with it
 	}()
+	if d.asked != nil {
+		d.asked(ctx, gate.Addr().String())
+	}
+	serves := len(i.doors) > 0 && (!d.demo || f.listen.given)
+	if serves {
+		s.signals.to(i.core.Signal)
+	}
 	switch {
 	case f.plain:
-		err = follow(ctx, s.out, c.Log())
+		err = follow(ctx, s.out, i.core.Log())
 	case f.once || !drawable(s):
-		err = snapshot(ctx, s.out, c.Log(), c.Now)
+		err = snapshot(ctx, s.out, i.core.Log(), i.core.Now)
 	default:
-		err = ui.Run(ctx, screenOf(c, s, w, f, d))
+		o := screenOf(i, s, w, f, d)
+		if o.Serves = serves; serves {
+			o.Interrupt = func() { i.core.Signal("SIGINT") }
+		}
+		err = ui.Run(ctx, o)
 	}
 	cancel()
-	return crash(s.err, err, <-ended)
+	end := <-ended
+	if end.err == nil {
+		return exitOf(end.code)
+	}
+	return crash(s.err, err, end.err)
 }
 
-func screenOf(c *core.Core, s streams, w *watch, f screenFlags, d shown) ui.Options {
+// ending is how an instance ended.
+type ending struct {
+	code int
+	err  error
+}
+
+func exitOf(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitCode(code)
+}
+
+func screenOf(i *instance, s streams, w *watch, f screenFlags, d shown) ui.Options {
+	look := ""
+	if f.look {
+		look = "--read-only"
+	}
 	return ui.Options{
-		Source: c.Log(), Sink: c, Who: userName(), Mode: "local", Banner: d.banner, Now: c.Now,
+		ReadOnly: look,
+		Source:   i.core.Log(), Sink: i.core, Who: userName(), Mode: "local", Banner: d.banner, Now: i.core.Now,
 		NoColor: s.env("NO_COLOR") != "", ASCII: f.ascii || poorTerminal(s),
 		Demo: d.demo, Faults: d.faults, Empty: w.empty, Config: f.config, Light: lightGround(s),
 	}

@@ -65,11 +65,17 @@ func demoScreen(ctx context.Context, s streams, f demoFlags) (err error) {
 		err = errors.Join(err, d.Close())
 		wg.Wait()
 	}()
-	w, err := watchConfig(d.Config())
+	w, err := watchConfig(d.Config(), nil)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
+	if f.listen.gateway == "" {
+		f.listen.gateway = "127.0.0.1:0"
+	}
+	ask := func(ctx context.Context, addr string) { wg.Go(func() { d.Ask(ctx, "http://"+addr) }) }
 	w.instance.Name, w.instance.Demo = "demo", true
-	return show(ctx, s, w, f.screenFlags, shown{banner: d.Banner(), faults: d.Faults(), fault: d.Inject, demo: true})
+	return show(ctx, s, w, f.screenFlags, shown{
+		banner: d.Banner(), faults: d.Faults(), fault: d.Inject, demo: true, asked: ask,
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -25,11 +26,59 @@ func main() {
 	// net/http writes what a server says unasked to the standard logger: that
 	// is the screen, and a stranger's bytes.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	ctx, stop := context.WithCancel(context.Background())
+	sig := &signals{stop: stop}
+	sig.listen()
+	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, signals: sig})
 	stop()
 	os.Exit(code)
+}
+
+// signals hands the signals that ask the process to end to whoever takes them,
+// once each for the first two; a third one is the system's. Nobody takes them at
+// first: then the first ends the program's context and the second the process.
+type signals struct {
+	stop context.CancelFunc
+	take atomic.Pointer[func(name string)]
+}
+
+// to hands them to f from now on. A nil receiver is a process without signals.
+func (s *signals) to(f func(name string)) {
+	if s != nil {
+		s.take.Store(&f)
+	}
+}
+
+func (s *signals) listen() {
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for n := 1; ; n++ {
+			name := signalName(<-ch)
+			take := s.take.Load()
+			if take == nil {
+				s.stop()
+			} else {
+				(*take)(name)
+			}
+			if take == nil || n == 2 {
+				signal.Stop(ch)
+				return
+			}
+		}
+	}()
+}
+
+func signalName(s os.Signal) string {
+	switch s {
+	case os.Interrupt:
+		return "SIGINT"
+	case syscall.SIGTERM:
+		return "SIGTERM"
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	}
+	return s.String()
 }
 
 // streams are the process's ends to the outside.
@@ -37,6 +86,7 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
+	signals  *signals // nil: there are none
 }
 
 // exitCode is an error that has been told already, or needs no telling.

@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TERM", "xterm-256color")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": wantCode, "waitline": waitLine},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": wantCode, "waitline": waitLine, "envfrom": envFrom},
 	})
 }
 
@@ -102,6 +102,21 @@ func waitLine(ts *testscript.TestScript, neg bool, args []string) {
 			}
 		}
 	}
+}
+
+// envFrom sets a variable to what the group of a pattern matches in a file:
+// envfrom VAR FILE PATTERN
+func envFrom(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: envfrom var file pattern")
+	}
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	m := pattern.FindStringSubmatch(ts.ReadFile(args[1]))
+	if len(m) != 2 {
+		ts.Fatalf("no %q in %s", args[2], args[1])
+	}
+	ts.Setenv(args[0], m[1])
 }
 
 func wantCode(ts *testscript.TestScript, neg bool, args []string) {

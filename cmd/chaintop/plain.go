@@ -111,8 +111,16 @@ func plainWords(i *model.Instance, e model.Event) (kind string, p kv) {
 		p.add("op", b.Op)
 		p.add("answer", l.Detail)
 		return "command", p
+	case model.DrainChanged:
+		l, _ := model.Describe(i, e)
+		p.add("what", b.What)
+		p.add("state", b.Drain.State)
+		p.add("simulated", b.Drain.Simulated)
+		p.add("who", b.Drain.Who)
+		p.add("why", l.Detail)
+		return "drain", p
 	case model.ProbeStarted, model.TryEnded, model.ProbeEnded, model.ChainChanged, model.UpstreamChanged, model.ServingChanged,
-		model.UpstreamRead, model.Skipped:
+		model.ClientsFelt, model.UpstreamRead, model.TrafficRead, model.Skipped:
 	}
 	if e.Chain < 0 || e.Chain >= len(i.Chains) {
 		return "", ""
@@ -151,10 +159,15 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 			p.add("to", b.State.Health)
 			return "upstream", p
 		}
-		if h := b.State.Hold; b.What == model.ChangeHeld {
-			l, _ := model.Describe(i, e)
+		l, _ := model.Describe(i, e)
+		switch h := b.State.Hold; b.What {
+		case model.ChangeHeld:
 			p.add("for", model.Countdown(h.Until, h.From))
 			p.add("why", l.Detail)
+		case model.ChangeSuspect, model.ChangeTrusted:
+			p.add("why", l.Detail)
+			return string(b.What), p
+		default:
 		}
 		p.add("findings", strings.Join(b.State.Findings.Words(), ","))
 		return string(b.What), p
@@ -166,7 +179,14 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 		p.add("upstream", name)
 		p.add("why", b.Serving.Why)
 		return "serving", p
-	case model.Started, model.ReadyChanged, model.CommandDone, model.ProbeStarted, model.TryEnded, model.UpstreamRead, model.Skipped:
+	case model.ClientsFelt:
+		p.add("failed", b.Felt.Failed)
+		p.add("retried", b.Felt.Retried)
+		p.add("hedged", b.Felt.Hedged)
+		p.add("slowest", model.Took(b.Felt.Slowest))
+		return "clients_felt", p
+	case model.Started, model.ReadyChanged, model.DrainChanged, model.CommandDone, model.ProbeStarted, model.TryEnded, model.UpstreamRead,
+		model.TrafficRead, model.Skipped:
 	}
 	l, ok := model.Describe(i, e)
 	if !ok {

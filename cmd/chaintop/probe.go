@@ -122,19 +122,30 @@ func parseChainID(s string) (string, bool) {
 
 func probeCommand(s streams) *cobra.Command {
 	var t targetFlags
-	output := "table"
+	output, on := "table", ""
 	cmd := &cobra.Command{
-		Use:   "probe URL…|--config FILE [CHAIN…]",
+		Use:   "probe URL…|--config FILE [CHAIN…]|--on INSTANCE CHAIN[:UPSTREAM]",
 		Short: "Probe once and say what came of it",
 		Long: `probe makes one probe of each URL, or of each chain of a config file, all at the
 same time, prints verdicts and evidence, and exits: 0 healthy, 1 unreachable,
-3 inconclusive; of several the worst. Nothing is ever written to a node.`,
+3 inconclusive; of several the worst. Nothing is ever written to a node.
+
+With --on a running instance probes the chain, or checks the upstream, and its end
+is waited for.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case output != "table" && output != "json":
 				return usage("--output: %q is neither table nor json", short(output))
 			case t.timeout <= 0 || t.timeout > mostTimeout:
 				return usage("--timeout: %v is not between 0 and %v", t.timeout, mostTimeout)
+			}
+			if on != "" {
+				for _, flag := range []string{"chain-id", "family", "tries", "timeout", "output"} {
+					if cmd.Flags().Changed(flag) {
+						return usage("--%s: goes without --on: the instance probes as it is configured", flag)
+					}
+				}
+				return probeOn(cmd.Context(), s, remoteFlags{config: t.config}, on, args)
 			}
 			w, err := t.watch(cmd, args, "probe")
 			if err != nil {
@@ -145,6 +156,7 @@ same time, prints verdicts and evidence, and exits: 0 healthy, 1 unreachable,
 		},
 	}
 	t.add(cmd)
+	cmd.Flags().StringVar(&on, "on", "", "ask this running instance, by URL or alias, for a CHAIN or CHAIN:UPSTREAM")
 	cmd.Flags().StringVarP(&output, "output", "o", output, "table or json")
 	cmd.Flags().DurationVar(&t.timeout, "timeout", model.DefaultSettings(model.EVM).Timeout, "deadline of one try")
 	return cmd

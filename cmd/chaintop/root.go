@@ -40,7 +40,7 @@ Exit codes: 0 healthy or done, 1 unreachable, 2 a fault in what was asked,
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(flagFault)
 	f.add(root)
-	root.AddCommand(demoCommand(s), serveCommand(s), probeCommand(s), waitCommand(s), configCommand(s), versionCommand(s))
+	root.AddCommand(demoCommand(s), serveCommand(s), attachCommand(s), drainCommand(s), undrainCommand(s), pinCommand(s), unpinCommand(s), probeCommand(s), waitCommand(s), configCommand(s), versionCommand(s))
 	return root
 }
 

@@ -98,6 +98,8 @@ func plainServing(c *model.Chain, now time.Time) string {
 	switch c.Serving.Why {
 	case model.RouteHeld:
 		return fmt.Sprintf("%s (held %s)", u.Name, model.Countdown(u.State.Hold.Until, now))
+	case model.RoutePinned:
+		return fmt.Sprintf("%s (pinned %s)", u.Name, model.Countdown(c.State.Pin.Until, now))
 	case model.RouteBackup:
 		return u.Name + " (backup)"
 	case model.RouteLast:

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	promconfig "github.com/prometheus/common/config"
 
 	"chaintop/internal/config"
+	"chaintop/internal/gateway"
 	"chaintop/internal/probe"
 	"chaintop/internal/rpc"
 	"chaintop/model"
@@ -21,38 +24,100 @@ type watch struct {
 	instance model.Instance
 	targets  probe.Set // by chain and upstream of the instance
 	log      config.Log
-	empty    string // what an empty table says
+	config   *config.Config   // Default without a file
+	gateways []config.Gateway // by chain
+	sockets  [][]*rpc.Client  // of the upstreams with a ws_url, by chain; nil where there is none
+	empty    string           // what an empty table says
 }
 
 // endpoint is how one upstream is reached.
 type endpoint struct {
 	url  rpc.URL
+	ws   rpc.URL // for clients' websockets; zero = the same
 	http promconfig.HTTPClientConfig
 	at   string // where the user wrote it, for errors
 }
 
+// dialer makes the connections to upstreams; nil is the system's.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
 // wire makes a client of every endpoint of the instance's chains.
-func wire(instance model.Instance, endpoints [][]endpoint) (*watch, error) {
-	w := &watch{instance: instance}
-	for c, row := range endpoints {
+func wire(c *config.Config, instance model.Instance, endpoints [][]endpoint, dial dialer) (*watch, error) {
+	w := &watch{instance: instance, config: c, log: c.Log()}
+	w.instance.Drain.Settings = drainSettings(c.Drain())
+	for n, row := range endpoints {
 		var ts []probe.Target
+		var sockets []*rpc.Client
 		for _, e := range row {
-			client, err := rpc.NewClient(e.url, rpc.Options{HTTP: e.http})
+			o := rpc.Options{HTTP: e.http, MaxIdle: mostIdle, Dial: dial, H2C: instance.Chains[n].Interface == "grpc"}
+			client, err := rpc.NewClient(e.url, o)
+			var socket *rpc.Client
+			if err == nil && e.ws != (rpc.URL{}) {
+				socket, err = rpc.NewClient(e.ws, o)
+			}
+			if client != nil {
+				ts = append(ts, probe.Target{Family: instance.Chains[n].Family, Client: client})
+			}
+			sockets = append(sockets, socket)
 			if err != nil {
-				probe.Set{ts}.Close()
+				w.targets, w.sockets = append(w.targets, ts), append(w.sockets, sockets)
 				w.Close()
 				return nil, usage("%s: %v", e.at, err)
 			}
-			ts = append(ts, probe.Target{Family: instance.Chains[c].Family, Client: client})
 		}
-		w.targets = append(w.targets, ts)
+		w.targets, w.sockets = append(w.targets, ts), append(w.sockets, sockets)
+		w.gateways = append(w.gateways, c.DefaultGateway())
 	}
 	w.instance.Epoch = epoch()
 	return w, nil
 }
 
+// mostIdle bounds the connections that are kept to an upstream: as many as
+// clients' requests needed at once. Probes alone need two.
+const mostIdle = 256
+
+// clients are the upstreams' clients, which traffic shares with probes (F4).
+func (w *watch) clients() [][]*rpc.Client {
+	all := make([][]*rpc.Client, len(w.targets))
+	for n, row := range w.targets {
+		for _, t := range row {
+			all[n] = append(all[n], t.Client)
+		}
+	}
+	return all
+}
+
+func (w *watch) gatewaySettings() []gateway.Settings {
+	var all []gateway.Settings
+	for _, g := range w.gateways {
+		all = append(all, gateway.Settings{
+			Timeout: g.Timeout, HedgeAuto: g.HedgeAuto, HedgeAfter: g.HedgeAfter,
+			MaxBody: g.MaxBody, MaxBatch: g.MaxBatch, Deny: g.Deny,
+		})
+	}
+	return all
+}
+
+func drainSettings(d config.Drain) model.DrainSettings {
+	s := model.DefaultDrain()
+	s.Idle, s.Max, s.Immediate, s.CountMessages = d.Idle, d.Max, d.Immediate, d.CountMessages
+	if d.Mode == config.DrainImmediate {
+		s.Mode = model.DrainImmediate
+	}
+	return s
+}
+
 // Close ends the connections.
-func (w *watch) Close() { w.targets.Close() }
+func (w *watch) Close() {
+	w.targets.Close()
+	for _, row := range w.sockets {
+		for _, c := range row {
+			if c != nil {
+				c.Close()
+			}
+		}
+	}
+}
 
 // asked is what URLs on a command line are watched as.
 type asked struct {
@@ -93,7 +158,7 @@ func watchURLs(urls []string, a asked) (*watch, error) {
 		})
 		endpoints = append(endpoints, []endpoint{{url: u, http: promconfig.DefaultHTTPClientConfig, at: at}})
 	}
-	return wire(instance, endpoints)
+	return wire(config.Default(), instance, endpoints, nil)
 }
 
 func interfaceOf(f model.Family) string {
@@ -109,7 +174,7 @@ func watchFile(path string) (*watch, error) {
 	if err != nil {
 		return nil, usageError{err.Error()}
 	}
-	w, err := watchConfig(c)
+	w, err := watchConfig(c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +185,7 @@ func watchFile(path string) (*watch, error) {
 	return w, nil
 }
 
-func watchConfig(c *config.Config) (*watch, error) {
+func watchConfig(c *config.Config, dial dialer) (*watch, error) {
 	var endpoints [][]endpoint
 	for _, chain := range c.Endpoints() {
 		var row []endpoint
@@ -130,15 +195,21 @@ func watchConfig(c *config.Config) (*watch, error) {
 			if err != nil {
 				return nil, usage("%s: %v", at, err)
 			}
-			row = append(row, endpoint{url: u, http: e.HTTP, at: at})
+			one := endpoint{url: u, http: e.HTTP, at: at}
+			if ws := e.WSURL.Reveal(); ws != "" {
+				if one.ws, err = rpc.ParseURL(e.Name, ws); err != nil {
+					return nil, usage("%s:%d: %s.ws_url: %v", c.File(), e.Line, e.Path, err)
+				}
+			}
+			row = append(row, one)
 		}
 		endpoints = append(endpoints, row)
 	}
-	w, err := wire(c.Instance(hostName(), buildVersion()), endpoints)
+	w, err := wire(c, c.Instance(hostName(), buildVersion()), endpoints, dial)
 	if err != nil {
 		return nil, err
 	}
-	w.log = c.Log()
+	w.gateways = c.Gateways()
 	return w, nil
 }
 
@@ -165,14 +236,16 @@ func (w *watch) only(names []string) error {
 	}
 	var chains []*model.Chain
 	var targets probe.Set
+	var gateways []config.Gateway
 	for n, c := range w.instance.Chains {
 		if keep[n] {
 			chains, targets = append(chains, c), append(targets, w.targets[n])
+			gateways = append(gateways, w.gateways[n])
 		} else {
 			w.targets[n : n+1].Close()
 		}
 	}
-	w.instance.Chains, w.targets = chains, targets
+	w.instance.Chains, w.targets, w.gateways = chains, targets, gateways
 	return nil
 }
 

@@ -34,9 +34,10 @@ var askers = []asker{
 // stayer keeps a connection of scenario drain, whatever the instance says.
 var stayer = asker{from: "127.83.2.9", every: 2 * time.Second, chains: []string{"ethereum"}, method: "eth_blockNumber", params: "[]", stays: true}
 
-// readyEvery is how often clients look whether the instance drains; they leave
-// after two looks at which it did, as a Service's endpoints do. From one that is
-// not ready for another reason they do not: they have nowhere else to go.
+// readyEvery is how often clients look whether the instance is ready: they come
+// when it first is, as through a Service, and leave after two looks at which it
+// drained. From one that is not ready for another reason they do not leave: they
+// have nowhere else to go.
 const readyEvery = 2 * time.Second
 
 // Ask sends the demo's client requests to the gateway at base, an http URL,
@@ -122,18 +123,18 @@ func (a asker) ask(ctx context.Context, client *http.Client, base string, n int)
 	}
 }
 
-// service is what stands before an instance in a cluster: it sends it clients
-// while its /readyz says 200.
+// service is what stands before an instance in a cluster.
 type service struct {
 	base string
 	mu   sync.Mutex
-	bad  int // looks in a row at which it drained
+	seen bool // it was ready once
+	bad  int  // looks in a row at which it drained
 }
 
 func (s *service) ready() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bad < 2
+	return s.seen && s.bad < 2
 }
 
 func (s *service) watch(ctx context.Context) {
@@ -150,15 +151,16 @@ func (s *service) watch(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		gone := false
+		gone, ready := false, false
 		if resp, err := client.Do(r); err == nil {
-			gone = draining(resp.Body)
+			gone, ready = draining(resp.Body), resp.StatusCode == http.StatusOK
 			_ = resp.Body.Close()
 		}
 		s.mu.Lock()
 		if s.bad++; !gone {
 			s.bad = 0
 		}
+		s.seen = s.seen || ready
 		s.mu.Unlock()
 	}
 }

@@ -22,7 +22,8 @@ const rulesFile = "docs/rules.md"
 
 // The rules that the program keeps so far, in the order they are explained.
 var kept = strings.Fields(`V1 V2 V3 V4 V5 V6 V7 V8 T1 T2 T3 T4 T5 H1 H2 H3 H4 H5 H6 H7
-	U1 U2 U7 U8 U9 F1 F2 F4 F6 F7 E1 E2 S1 S2 S3 S5 S6 S7 S8 X1 X2 X3`)
+	U1 U2 U7 U8 U9 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 D1 D2 D3 D4 D5 D6 D7 D8
+	E1 E2 E3 E4 E5 S1 S2 S3 S4 S5 S6 S7 S8 X1 X2 X3 X4`)
 
 // rule is one section of docs/rules.md.
 type rule struct {
