@@ -160,14 +160,13 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 			return "upstream", p
 		}
 		l, _ := model.Describe(i, e)
-		switch h := b.State.Hold; b.What {
-		case model.ChangeHeld:
-			p.add("for", model.Countdown(h.Until, h.From))
-			p.add("why", l.Detail)
-		case model.ChangeSuspect, model.ChangeTrusted:
+		if b.What == model.ChangeSuspect || b.What == model.ChangeTrusted {
 			p.add("why", l.Detail)
 			return string(b.What), p
-		default:
+		}
+		if h := b.State.Hold; b.What == model.ChangeHeld {
+			p.add("for", model.Countdown(h.Until, h.From))
+			p.add("why", l.Detail)
 		}
 		p.add("findings", strings.Join(b.State.Findings.Words(), ","))
 		return string(b.What), p

@@ -44,7 +44,8 @@ func touched(events []model.Event) map[int]bool {
 		switch e.Body.(type) {
 		case model.ServingChanged, model.UpstreamChanged, model.ChainChanged:
 			chains[e.Chain] = true
-		default: // says nothing of fitness
+		case model.Started, model.ProbeStarted, model.TryEnded, model.ProbeEnded, model.ReadyChanged, model.DrainChanged,
+			model.ClientsFelt, model.CommandDone, model.UpstreamRead, model.TrafficRead, model.Skipped:
 		}
 	}
 	return chains
