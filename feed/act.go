@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"chaintop/model"
@@ -91,7 +92,7 @@ func (a *act) perform(ctx context.Context) {
 		a.refused(ended(err))
 		return
 	}
-	a.first = answer(event.Code, event.Answer)
+	a.first = answer(event.Code, wordsOf(event.Code, event.Answer))
 	a.first.Seq, a.first.Joined = at.Seq, event.Joined
 	if event.Code != CodeAccepted {
 		a.refused(a.first)
@@ -248,4 +249,13 @@ func checkOver(pic *model.Instance, cmd model.Command) func(*model.Instance) ([]
 			Health: up.State.Health, Why: up.State.Last.Word(),
 		}}, true
 	}
+}
+
+// wordsOf is an answer's words without what its code says already.
+func wordsOf(code int, words string) string {
+	words = strings.TrimPrefix(words, "refused: ")
+	for _, name := range []string{codeName(code), "state_moved", "confirm_required"} {
+		words = strings.TrimPrefix(words, name+": ")
+	}
+	return words
 }

@@ -90,6 +90,9 @@ var plays = map[string][]look{
 		{80, 0.1, "", nil},
 		{131, 0.1, "base:llama refused; base:alchemy refused; base:infura refused", nil},
 	},
+	"drain": {
+		{5, 0, "", nil},
+	},
 }
 
 func TestWhatAClientSees(t *testing.T) {
@@ -210,7 +213,7 @@ func TestScriptsAreInOrder(t *testing.T) {
 }
 
 func TestUnknownScenario(t *testing.T) {
-	all := "want quiet, stall, ratelimit, syncing, wrongchain, roguetip, halt or outage"
+	all := "want quiet, stall, ratelimit, syncing, wrongchain, roguetip, halt, outage or drain"
 	for given, want := range map[string]string{
 		"outgae":                 `unknown scenario "outgae": ` + all,
 		"Halt":                   `unknown scenario "Halt": ` + all,
@@ -229,7 +232,7 @@ func TestUnknownScenario(t *testing.T) {
 			t.Errorf("%s says nothing of itself", s.Name)
 		}
 	}
-	if got := strings.Join(names, " "); got != "quiet stall ratelimit syncing wrongchain roguetip halt outage" {
+	if got := strings.Join(names, " "); got != "quiet stall ratelimit syncing wrongchain roguetip halt outage drain" {
 		t.Errorf("scenarios: %s", got)
 	}
 }

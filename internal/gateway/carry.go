@@ -208,7 +208,8 @@ func (j *journey) ask(ctx context.Context, a *answer) {
 
 // request is the proxy's request, with a body of its own.
 func (j *journey) request(ctx context.Context) *http.Request {
-	r := (&http.Request{Method: j.req.Method, URL: j.c.path, Header: j.req.Header}).WithContext(ctx)
+	r := j.req.WithContext(ctx)
+	r.URL, r.Body, r.GetBody, r.ContentLength, r.TransferEncoding, r.Trailer, r.Close = j.c.path, nil, nil, 0, nil, nil, false
 	if len(j.c.body) > 0 {
 		r.GetBody = j.c.reader
 		r.Body, _ = j.c.reader() // it cannot fail

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"chaintop/model"
 )
 
@@ -37,7 +35,10 @@ func (g *Gateway) Server(health http.Handler) *http.Server {
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true) // gRPC
 	return &http.Server{
-		Handler: mux, Protocols: protocols, ConnContext: g.activity.connContext, ConnState: g.activity.connState, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		Handler: counted(mux), Protocols: protocols, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return withGuest(g.activity.connContext(ctx, c), c)
+		},
+		ConnState: g.activity.connState, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog: slog.NewLogLogger(g.o.Logger.Handler(), slog.LevelDebug),
 	}
 }
@@ -93,7 +94,3 @@ func (f *flights) wait(ctx context.Context) int {
 	defer f.mu.Unlock()
 	return f.n
 }
-
-// Bounded is l with a bound on the connections that are open at once; beyond it
-// they wait to be accepted.
-func Bounded(l net.Listener) net.Listener { return netutil.LimitListener(l, mostConns) }

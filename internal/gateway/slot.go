@@ -45,13 +45,14 @@ func (g *Gateway) saw(c *call, a *answer) {
 	}
 	now := g.o.Now()
 	rt.stats.attempt(now, a.upstream, a.outcome.Kind, a.took)
-	o := a.outcome
+	o := &a.outcome
 	switch {
 	case o.Kind == model.NoAnswer:
 		g.noAnswer(rt, a.upstream, o.Reason)
 	case a.limited():
-		o.Reason = model.ReasonRateLimit
-		g.say(rt, a.upstream, func(s *slot) { s.limit, s.limitBegan = &o, a.began })
+		limit := a.outcome
+		limit.Reason = model.ReasonRateLimit
+		g.say(rt, a.upstream, func(s *slot) { s.limit, s.limitBegan = &limit, a.began })
 	case o.Kind == model.Answer && o.Findings.Has(model.Gateway):
 		g.say(rt, a.upstream, func(s *slot) { s.gateway = true })
 	case o.Kind == model.Result:

@@ -168,7 +168,7 @@ func (s *session) step() {
 		s.pending = s.pending[1:]
 	case toLink <- question:
 		s.asks()
-	case <-s.client.broken:
+	case <-s.client.broken: //nolint:errcheck // how it ended is of no matter here
 		s.end(0)
 	case err := <-broken:
 		s.lost(err)

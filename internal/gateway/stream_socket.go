@@ -221,7 +221,7 @@ func (p *pipe) farewell(left [][]byte, code int) {
 	for _, b := range left {
 		select {
 		case p.out <- b:
-		case <-p.broken:
+		case <-p.broken: //nolint:errcheck // how it ended is of no matter here
 			return
 		case <-clock.C:
 			return

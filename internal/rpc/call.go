@@ -25,6 +25,9 @@ var ErrManyCalls = errors.New("too many calls in a batch")
 // that it is a batch. An error says that it is not one JSON value, holds no
 // calls, or holds more than that.
 func Calls(body []byte, most int) (calls []Call, list bool, err error) {
+	if at := skipSpace(body, 0); at < len(body) && body[at] == '[' && count(body, most) {
+		return nil, true, ErrManyCalls // before anything dear is done with it
+	}
 	if err := whole(body); err != nil {
 		return nil, false, err
 	}
@@ -32,9 +35,6 @@ func Calls(body []byte, most int) (calls []Call, list bool, err error) {
 	case '{':
 		return []Call{parseCall(body)}, false, nil
 	case '[':
-		if count(body, most) {
-			return nil, true, ErrManyCalls
-		}
 		for _, e := range elements(body) {
 			c := Call{}
 			if e[0] == '{' {

@@ -198,11 +198,14 @@ func (c *Client) again(req *http.Request) *http.Request {
 // send is one attempt.
 func (c *Client) send(req *http.Request) (*http.Response, *attempt, error) {
 	ctx, a := follow(req.Context())
-	out := req.Clone(ctx)
+	out := req.WithContext(ctx)
 	out.URL = c.target(req.URL)
 	out.Host = c.url.raw.Host
-	if out.Header == nil {
-		out.Header = http.Header{}
+	if out.Header == nil || c.url.raw.User != nil || out.Header.Get("User-Agent") == "" {
+		out.Header = out.Header.Clone() // it is written to, and is the caller's
+		if out.Header == nil {
+			out.Header = http.Header{}
+		}
 	}
 	if user := c.url.raw.User; user != nil && !c.authorized() {
 		word, _ := user.Password()
