@@ -222,6 +222,41 @@ func TestBoundOfADrain(t *testing.T) {
 	})
 }
 
+// Over HTTP/2 the same is a GOAWAY: the next request is on another connection.
+func TestDrainSaysGoAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInBubble(t, "")
+		defer s.stop()
+		time.Sleep(10 * time.Second)
+		var dials atomic.Int64
+		protocols := &http.Protocols{}
+		protocols.SetUnencryptedHTTP2(true)
+		tr := &http.Transport{Protocols: protocols, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials.Add(1)
+			return s.net.Dial(ctx, network, addr)
+		}}
+		defer tr.CloseIdleConnections()
+		c := &http.Client{Transport: tr}
+		ask := func(n int, want int64) {
+			t.Helper()
+			if err := call(c, n); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if got := dials.Load(); got != want {
+				t.Errorf("request %d: %d connections, want %d", n, got, want)
+			}
+		}
+		ask(1, 1)
+		ask(2, 1)
+		s.i.core.Signal("SIGTERM")
+		synctest.Wait()
+		ask(3, 1) // its answer says goodbye
+		time.Sleep(2 * time.Second)
+		ask(4, 2)
+	})
+}
+
 // A second signal ends it at once, with 1.
 func TestSecondSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -336,6 +336,33 @@ func TestClosedIdleConnectionsAreNoFailure(t *testing.T) {
 	})
 }
 
+// F4: probes, checks and clients' requests share the connections to an upstream,
+// so that they measure what clients feel.
+func TestChecksShareTheClientsConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := sim("a")
+		var mu sync.Mutex
+		conns := map[string]bool{}
+		h := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			mu.Lock()
+			conns[q.RemoteAddr] = true
+			mu.Unlock()
+			node.ServeHTTP(w, q)
+		})
+		r, stop := newRig(t, tune{}, up{name: "a", handler: h})
+		defer stop()
+		for id := range 100 {
+			r.call(id)
+			time.Sleep(time.Second) // checks and facts in between
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(conns) > 8 { // facts are asked at the same time, the first of them all at once
+			t.Errorf("%d connections for one upstream", len(conns))
+		}
+	})
+}
+
 // What an upstream says of itself goes on to the next one: a rate limit, a
 // gateway's status; with none left the client gets its own answer. An error of
 // the node's is the client's (F5, F6).
