@@ -9,7 +9,7 @@ SHELL := bash
 
 LINT_VERSION := 2.15.0
 FUZZTIME     ?= 5s
-FUZZBUDGET   ?= 150
+FUZZBUDGET   ?= 110
 TESTFLAGS    ?=
 BENCH        ?= .
 BENCHPKGS    ?= ./...

@@ -194,6 +194,29 @@ func TestBackoffDoublesToItsCapAndStartsAnewAfterAStableMinute(t *testing.T) {
 	})
 }
 
+// The last event of an instance was once not sent: a remote screen of one that
+// drained saw it drain for ever.
+func TestTheEndIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, p := memnet.Listen(), newPlant("e1", 2, 2)
+		h := newHouse(t, l, p, nil)
+		c := follow(t, l.DialContext, opSecret, nil)
+		defer c.stop()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		p.tick(0) // sealed at once
+		time.Sleep(time.Millisecond)
+		p.tick(1) // would be sealed 50 ms later
+		p.log.Close()
+		h.shut(context.Background())
+		synctest.Wait()
+		pic, _, err := c.Snapshot(context.Background())
+		if err != nil || pic.Chains[1].State.Probes != p.chain(1).State.Probes {
+			t.Errorf("the client saw %d, it was %d: %v", pic.Chains[1].State.Probes, p.chain(1).State.Probes, err)
+		}
+	})
+}
+
 func TestByeSaysWhenToComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := memnet.Listen()

@@ -57,6 +57,13 @@ func (l *Log) Close() {
 	l.stir()
 }
 
+// isClosed says whether nothing more comes.
+func (l *Log) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
 func (l *Log) stir() {
 	if l.wake != nil {
 		close(l.wake)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,8 @@ type sealer struct {
 	logger *slog.Logger
 
 	encoded atomic.Uint64 // events encoded so far
+	ended   chan struct{} // closed when a closed log is sealed to its end
+	over    func()        // closes it, once
 	done    chan struct{} // closed at the end of the newest run; the server's, who keeps runs apart
 
 	// Written only by the one run at a time.
@@ -38,7 +41,9 @@ type sealer struct {
 }
 
 func newSealer(log *Log, now func() time.Time, logger *slog.Logger) *sealer {
-	return &sealer{log: log, now: now, logger: logger, ring: ring{limit: ringBytes}}
+	s := &sealer{log: log, now: now, logger: logger, ring: ring{limit: ringBytes}, ended: make(chan struct{})}
+	s.over = sync.OnceFunc(func() { close(s.ended) })
+	return s
 }
 
 // pending is the frame in the making: the events in it, encoded.
@@ -78,6 +83,7 @@ func (s *sealer) run(ctx context.Context) {
 			s.at = next
 		case errors.Is(err, ErrClosed):
 			s.flush()
+			s.over()
 			<-ctx.Done() // what was sealed is still read
 			return
 		default:

@@ -22,6 +22,7 @@ func (v *viewer) write() {
 		v.bye(CloseSlow, 0)
 		fallthrough
 	case errors.Is(err, errLeaving):
+		v.rest()
 		v.s.o.Logger.Debug("feed: goodbye", "who", v.who.name, "code", int(v.last.Code))
 		v.farewell()
 		return
@@ -29,6 +30,17 @@ func (v *viewer) write() {
 		v.s.o.Logger.Info("feed: a viewer took nothing within the write deadline", "who", v.who.name)
 	}
 	v.cancel() // the reads end with the socket
+}
+
+// rest sends what is sealed to a viewer of an instance that stops, so that it
+// sees the end.
+func (v *viewer) rest() {
+	for v.last.Code == CloseShutdown {
+		f, _, ok := v.s.sealer.ring.next(&v.spot)
+		if !ok || f == nil || v.sock.send(f.as(v.who.role), writeWithin) != nil {
+			return
+		}
+	}
 }
 
 func (v *viewer) stream() error {

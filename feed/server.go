@@ -133,9 +133,20 @@ func (s *Server) Viewers() int {
 // Shutdown tells everybody that the instance stops and when to come back, each
 // another moment, and waits until they are gone or ctx ends; then it ends what
 // is left. Nobody is let in meanwhile.
+//
+// A log that was closed before is sent to its end.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
+	looking := len(s.viewers) > 0
+	s.mu.Unlock()
+	if looking && s.o.Log.isClosed() {
+		select {
+		case <-s.sealer.ended:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
 	spread := newSpread(len(s.viewers))
 	for v := range s.viewers {
 		v.bye(CloseShutdown, spread.next())

@@ -210,6 +210,9 @@ func (g *Gateway) rewrite(p *httputil.ProxyRequest) {
 	for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
 		h.Del(name)
 	}
+	if c.judged {
+		h.Set("Content-Type", "application/json") // it was read as such; some nodes refuse another word for it
+	}
 	h.Set("Accept-Encoding", acceptable(p.In.Header.Get("Accept-Encoding")))
 	if h.Get("User-Agent") == "" {
 		h.Set("User-Agent", "chaintop")
