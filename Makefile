@@ -53,7 +53,7 @@ define SMOKE
 set -euo pipefail
 list=$$(go test -list '^TestTerminal' ./cmd/chaintop)
 [[ $$list == TestTerminal* ]] || { echo "smoke: cmd/chaintop has no TestTerminal…"; exit 1; }
-go test -count=1 -run '^TestTerminal' ./cmd/chaintop
+go test -count=1 -run '^(TestTerminal|TestServingIsWhoServes)' ./cmd/chaintop
 if ! command -v tmux >/dev/null; then
   [ -z "$${CI:-}" ] || { echo "smoke: tmux is missing"; exit 1; }
   echo "smoke: tmux is missing: the run inside it is SKIPPED"

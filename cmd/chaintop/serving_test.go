@@ -20,6 +20,9 @@ import (
 // What SERVING says is who serves a request made in that state, in every
 // scenario of the demo, all along.
 func TestServingIsWhoServes(t *testing.T) {
+	if raceEnabled {
+		t.Skip("make smoke runs it without the race detector, in a fifth of the time")
+	}
 	for _, sc := range append([]demo.Scenario{{}}, demo.Scenarios()...) {
 		t.Run("scenario "+sc.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { servingIsWhoServes(t, sc.Name) })
@@ -53,8 +56,8 @@ func servingIsWhoServes(t *testing.T, scenario string) {
 	client := &http.Client{Transport: transport}
 	asked, served := 0, map[string]bool{}
 	chance := rand.New(rand.NewPCG(7, 7))
-	for range 400 {
-		time.Sleep(time.Duration(200+chance.IntN(300)) * time.Millisecond)
+	for range 260 {
+		time.Sleep(time.Duration(400+chance.IntN(1000)) * time.Millisecond)
 		for n, c := range i.core.Picture().Chains {
 			begun := time.Now()
 			got := servedBy(t, client, c)
@@ -82,7 +85,7 @@ func servingIsWhoServes(t *testing.T, scenario string) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if asked < 500 || len(served) < 3 {
+	if asked < 300 || len(served) < 3 {
 		t.Errorf("%d requests compared, served by %v", asked, served)
 	}
 }
