@@ -26,12 +26,13 @@ type answer struct {
 	began    time.Time // by the core's
 	took     time.Duration
 	cancel   func()
-	clock    *time.Timer // the request's time
-	sent     bool        // it may have reached the upstream
-	left     bool        // the client went away
-	lost     bool        // another attempt won
-	late     bool        // the request's time was up
-	useful   bool        // the client's answer
+	clock    *time.Timer   // the request's time
+	pause    time.Duration // the longest between two reads of a long answer
+	sent     bool          // it may have reached the upstream
+	left     bool          // the client went away
+	lost     bool          // another attempt won
+	late     bool          // the request's time was up
+	useful   bool          // the client's answer
 
 	resp    *http.Response
 	buf     *bytes.Buffer // what was read of the body
@@ -48,7 +49,8 @@ func (a *answer) read() error {
 	a.buf.Reset()
 	body := a.resp.Body
 	if streams(a.resp) {
-		a.clock.Stop() // it has no end
+		a.clock.Stop() // it has no end, and may pause
+		a.pause = 0
 		a.resp.Body = &answerBody{a: a, rest: body, from: bytes.NewReader(nil)}
 		return nil
 	}
@@ -111,7 +113,11 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	if b.a.whole {
 		return 0, io.EOF
 	}
-	return b.rest.Read(p)
+	n, err := b.rest.Read(p)
+	if b.a.pause > 0 {
+		b.a.clock.Reset(b.a.pause) // it has the request's time between two reads: it goes on as long as it comes
+	}
+	return n, err
 }
 
 // Close ends the attempt.

@@ -185,7 +185,7 @@ func (j *journey) start(i int) (context.Context, *answer) {
 	if j.c.repeat {
 		ctx = rpc.WithRepeat(ctx)
 	}
-	return ctx, &answer{upstream: i, clock: clock, cancel: func() {
+	return ctx, &answer{upstream: i, clock: clock, pause: j.c.route.set.Timeout, cancel: func() {
 		clock.Stop()
 		untie()
 		cancel(nil)

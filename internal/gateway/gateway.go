@@ -171,7 +171,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	visit.method(c.method)
-	g.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+	g.proxy.ServeHTTP(newPatient(w), r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 }
 
 // asked is the chain a request is for, the upstream's part of its address, and

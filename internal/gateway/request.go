@@ -32,7 +32,6 @@ type call struct {
 // read takes the client's request in. What it returns, if anything, is why the
 // request goes nowhere.
 func (g *Gateway) read(w http.ResponseWriter, r *http.Request, c *call) *refusal {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(c.route.set.Timeout + writeTime)) // where there is none, so be it
 	body, no := readBody(w, r, c.route.set)
 	if no != nil {
 		return no

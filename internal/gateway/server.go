@@ -17,8 +17,27 @@ const (
 	headerTime  = 5 * time.Second
 	idleTime    = 2 * time.Minute
 	headerBytes = 64 << 10
-	writeTime   = 30 * time.Second // beyond gateway.timeout, for a client that reads slowly
+	writeTime   = 30 * time.Second // of one write: a client that reads slowly, and not one that stopped
 )
+
+// patient is a ResponseWriter each of whose writes has a deadline of its own: a
+// long answer may take as long as its client goes on reading.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newPatient(w http.ResponseWriter) *patient {
+	return &patient{ResponseWriter: w, control: http.NewResponseController(w)}
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) // where there is none, so be it
+	return p.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // Server is a server of clients' requests; health answers /healthz and /readyz
 // there, which never count as a use of the gateway (D5).
