@@ -305,6 +305,7 @@ func (i *Instance) simulateDrain(in Command, done *CommandDone) ([]Event, []Effe
 }
 
 func (i *Instance) stopDrain(in Command, done *CommandDone) ([]Event, []Effect) {
+	done.Kind = in.Kind
 	switch d := i.Drain; {
 	case d.State == DrainServing:
 		done.refuse(409, "state_moved: it does not drain")

@@ -88,7 +88,7 @@ type (
 		Joined int      `json:"joined"`           // how many were in flight already (H4)
 
 		Upstream int           `json:"upstream,omitempty"` // of a check, a pin or a fault
-		Kind     string        `json:"kind,omitempty"`     // of a fault
+		Kind     string        `json:"kind,omitempty"`     // of a fault; of an OpUndrain: OnlySimulation or nothing
 		For      time.Duration `json:"for_ns,omitempty"`   // of a pin
 		Reason   string        `json:"reason,omitempty"`   // as given
 	}

@@ -129,7 +129,7 @@ func simulateDrain(m *Model) tea.Cmd {
 
 // stopDrain ends a simulation: it changed nothing, so nothing is asked.
 func stopDrain(m *Model) tea.Cmd {
-	return m.send(model.Command{Op: model.OpUndrain}, "stop simulating a drain of "+m.inst.Name)
+	return m.send(model.Command{Op: model.OpUndrain, Kind: model.OnlySimulation}, "stop simulating a drain of "+m.inst.Name)
 }
 
 func askUndrain(m *Model) tea.Cmd {

@@ -104,7 +104,7 @@ func TestDrainKeys(t *testing.T) {
 	_, sent := asks(t, busy(), "d")
 	wants(t, sent, model.Command{Op: model.OpSimulate})
 	_, sent = asks(t, asIf(true), "d")
-	wants(t, sent, model.Command{Op: model.OpUndrain})
+	wants(t, sent, model.Command{Op: model.OpUndrain, Kind: model.OnlySimulation})
 	_, sent = asks(t, byCommand(), "U", "enter", "U", "left", "enter")
 	wants(t, sent, model.Command{Op: model.OpUndrain})
 	m, sent := asks(t, keptAwake(), "U", "d", "D", "?")
@@ -193,6 +193,7 @@ func TestEcho(t *testing.T) {
 		{model.CommandDone{Op: model.OpSimulate, Answer: "accepted"}, "chaintop drain 'gw 1' --simulate → accepted"},
 		{model.CommandDone{Op: model.OpDrain, Answer: "accepted", Reason: "up it"}, "chaintop drain 'gw 1' --confirm 'gw 1' --reason 'up it' → accepted"},
 		{model.CommandDone{Op: model.OpUndrain, Answer: "accepted"}, "chaintop undrain 'gw 1' → accepted"},
+		{model.CommandDone{Op: model.OpUndrain, Kind: model.OnlySimulation, Answer: "accepted"}, "chaintop drain 'gw 1' --simulate=off → accepted"},
 		{model.CommandDone{Op: model.OpFault, Chains: []int{poly}, Kind: "kill", Answer: "accepted"}, "chaintop demo fault polygon/jsonrpc:bor-1 kill → accepted"},
 	} {
 		l, ok := describe(i, model.Event{At: at, Chain: -1, Who: "oncall", Body: r.done})

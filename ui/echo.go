@@ -55,6 +55,9 @@ func lineOf(i *model.Instance, b model.CommandDone) string {
 	case model.OpSimulate:
 		return "drain " + on + " --simulate"
 	case model.OpUndrain:
+		if b.Kind == model.OnlySimulation {
+			return "drain " + on + " --simulate=off"
+		}
 		return "undrain " + on
 	case model.OpFault:
 		return "demo fault " + quoted(chain+":"+upstream) + " " + quoted(b.Kind)

@@ -27,8 +27,8 @@ type asker struct {
 // askers are the clients of every demo.
 var askers = []asker{
 	{from: "127.4.2.31", every: 90 * time.Millisecond, method: "eth_blockNumber", params: "[]", fresh: 40},
-	{from: "127.4.2.17", every: 130 * time.Millisecond, method: "eth_getBlockByNumber", params: `["latest",false]`, fresh: 200},
-	{from: "127.22.7.5", every: 400 * time.Millisecond, method: "eth_chainId", params: "[]"},
+	{from: "127.4.2.17", every: 130 * time.Millisecond, method: "eth_getBlockByNumber", params: `["latest",false]`, fresh: 40},
+	{from: "127.22.7.5", every: 400 * time.Millisecond, method: "eth_chainId", params: "[]", fresh: 20},
 }
 
 // stayer keeps a connection of scenario drain, whatever the instance says.
