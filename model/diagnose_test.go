@@ -35,6 +35,9 @@ func TestFeltByClients(t *testing.T) {
 		{"asked", true, Traffic{Total: 3660, Requests: 3660, Window: time.Minute, Failed: 702, Retried: 3}, Felt{Ended: w.now.Add(-5 * time.Second), Retried: 14, Slowest: 38 * time.Millisecond},
 			"clients: 61 req/s, 702 failed and 3 retried in the last minute · trouble 5s ago: 0 failed, 14 retried, slowest 38ms",
 			"702 of 3660 requests failed, 3 retried · readiness: it counts, and is fine"},
+		{"with streams", true, Traffic{Total: 60, Requests: 60, Window: time.Minute, Streams: 9, Moves: 3, Filled: 12, Gaps: 1}, Felt{},
+			"clients: 1.0 req/s, 0 failed and 0 retried in the last minute · 9 streams, 3 moves, 12 filled in, 1 gap",
+			"0 of 60 requests failed, 0 retried · readiness: it counts, and is fine"},
 	} {
 		w.inst.Gateway = tt.gateway
 		c := w.chain().clone()

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -53,6 +54,22 @@ func rate(n int, window time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / window.Seconds()
+}
+
+// StreamWords is what became of the chain's websockets: "9 streams, 3 moves, 12
+// filled in, 1 gap"; empty when it had none (F12).
+func (t Traffic) StreamWords() string {
+	if t.Streams == 0 && t.Moves == 0 {
+		return ""
+	}
+	words := plural(t.Streams, "stream")
+	if t.Moves > 0 {
+		words += fmt.Sprintf(", %s, %d filled in", plural(int(t.Moves), "move"), t.Filled)
+	}
+	if t.Gaps > 0 {
+		words += ", " + plural(int(t.Gaps), "gap")
+	}
+	return words
 }
 
 // Felt is what clients felt of one trouble: from the first request that got no

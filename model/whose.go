@@ -135,6 +135,9 @@ func (s subject) clients() string {
 		return fmt.Sprintf("none asks since %s ago, %d of %d failed", Age(s.now.Sub(t.Last)), t.Errors, t.Total)
 	}
 	text := fmt.Sprintf("%s req/s, %d failed and %d retried in the last minute", PerSecond(t.PerSecond()), t.Failed, t.Retried)
+	if streams := t.StreamWords(); streams != "" {
+		text += " · " + streams
+	}
 	if f := s.c.Felt; !f.Ended.IsZero() {
 		text += " · trouble " + Age(s.now.Sub(f.Ended)) + " ago: " + f.words()
 	}

@@ -119,6 +119,15 @@ func (m *Model) chainFrame(s scene, lines []string) []string {
 	return append(lines, m.footer(s))
 }
 
+// upstreamsSay is what stands beside the upstreams: the websockets that they
+// carry, and what enter does.
+func upstreamsSay(c *model.Chain) string {
+	if words := c.Traffic.StreamWords(); words != "" {
+		return words + " · enter opens one"
+	}
+	return "enter opens one"
+}
+
 func (m *Model) chainBody(s scene, lines []string, c *model.Chain) []string {
 	if m.pick.inside && m.pick.upstream < len(c.Upstreams) {
 		return m.insideBody(s, lines, c)
@@ -128,7 +137,7 @@ func (m *Model) chainBody(s scene, lines []string, c *model.Chain) []string {
 	lines = append(lines, s.chainLine(c, i))
 	lines = m.card(s, lines, p.card)
 	if p.ruled {
-		lines = append(lines, s.ruleOf(focus == paneUpstreams, "enter opens one", span{text, "UPSTREAMS"}))
+		lines = append(lines, s.ruleOf(focus == paneUpstreams, upstreamsSay(c), span{text, "UPSTREAMS"}))
 	}
 	lines = m.upstreamTable(s, lines, c)
 	lines = s.probe(lines, c, probePane{

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
+	"github.com/gorilla/websocket"
 
 	"chaintop/feed"
 	"chaintop/internal/config"
@@ -43,9 +45,8 @@ func serveInBubble(t *testing.T, yaml string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := node.Serve(l); err != nil {
-		t.Fatal(err)
-	}
+	upstream := &http.Server{Handler: subscribing{node}, ReadHeaderTimeout: time.Second}
+	go func() { _ = upstream.Serve(l) }() // closed below
 	c, err := config.Parse("test.yml", []byte("instance: {name: gw, version: v1}\nchains:\n  - name: x\n    family: evm\n    upstreams: [{name: a, url: \"http://node\"}]\n"+yaml), config.Env{})
 	if err != nil {
 		t.Fatal(err)
@@ -74,10 +75,86 @@ func serveInBubble(t *testing.T, yaml string) *served {
 		cancel()
 		wg.Wait()
 		w.Close()
-		_ = node.Close()
+		_ = upstream.Close()
 	})
 	t.Cleanup(s.stop)
 	return s
+}
+
+// subscribing is a node that takes subscriptions, and tells nothing.
+type subscribing struct{ http.Handler }
+
+func (n subscribing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !websocket.IsWebSocketUpgrade(r) {
+		n.Handler.ServeHTTP(w, r)
+		return
+	}
+	c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = c.Close() }()
+	for {
+		_, msg, err := c.ReadMessage()
+		if err != nil {
+			return
+		}
+		var q struct{ ID json.RawMessage }
+		if json.Unmarshal(msg, &q) != nil || c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":"0x5"}`, q.ID)) != nil {
+			return
+		}
+	}
+}
+
+// An open subscription does not hold a drain (D5): it ends exactly idle after its
+// start, and the stream gets 1001. With count_messages its client's messages do.
+func TestSubscriptionDoesNotHoldADrain(t *testing.T) {
+	for _, tt := range []struct {
+		name, yaml string
+		want       time.Duration // from the signal
+	}{
+		{"by default", "", 10 * time.Second},
+		{"count_messages", "drain: {count_messages: true}\n", 15 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serveInBubble(t, tt.yaml)
+				defer s.stop()
+				time.Sleep(10 * time.Second)
+				c, _, err := (&websocket.Dialer{NetDialContext: s.net.Dial}).Dial("ws://gw/x", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = c.Close() }()
+				ask := func() {
+					if err := c.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ask()
+				if _, msg, err := c.ReadMessage(); err != nil || !strings.Contains(string(msg), "0x5") {
+					t.Fatalf("%s %v", msg, err)
+				}
+				time.Sleep(10 * time.Second)
+				signalled := time.Since(s.start)
+				s.i.core.Signal("SIGTERM")
+				time.Sleep(5 * time.Second)
+				ask()
+				for err == nil {
+					_, _, err = c.ReadMessage()
+				}
+				if !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+					t.Errorf("the stream ended with %v", err)
+				}
+				if code := <-s.code; code != 0 {
+					t.Errorf("exit %d", code)
+				}
+				if got, _ := s.drained(); got != signalled+tt.want {
+					t.Errorf("drained %v after the signal, want %v", got-signalled, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // client is a client with connections of its own.
