@@ -131,7 +131,7 @@ func (i *instance) openOps(w *watch, o instanceOptions) error {
 	}
 	i.ops = ops.New(oo)
 	d.server = &http.Server{
-		Handler: i.ops, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: i.ops, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.logger.Handler(), slog.LevelDebug),
 	}
 	i.doors = append(i.doors, d)

@@ -21,18 +21,6 @@ const (
 
 var readyNames = []string{ReadyAll, ReadyAny, ReadyConsensus}
 
-// Ready says which chains count for readiness (SPEC D2).
-type Ready struct {
-	Mode   string   // one of the Ready… words
-	Chains []string // keys, in the order of the file; of ReadyChains only, and then not empty
-}
-
-// Ready is the `ready:` of the file.
-func (c *Config) Ready() Ready {
-	r := c.read().doc.Ready
-	return Ready{Mode: r.mode, Chains: slices.Clone(r.chains)}
-}
-
 // ready is a word or a list of chains.
 type ready struct {
 	mode   string

@@ -10,6 +10,19 @@ import (
 	"chaintop/model"
 )
 
+// Ready says which chains count for readiness (SPEC D2).
+type Ready struct {
+	Mode   string   // one of the Ready… words
+	Chains []string // keys, in the order of the file; of ReadyChains only, and then not empty
+}
+
+// Ready is the `ready:` of the file as it stands there; the product has it as a
+// model.Policy.
+func (c *Config) Ready() Ready {
+	r := c.read().doc.Ready
+	return Ready{Mode: r.mode, Chains: slices.Clone(r.chains)}
+}
+
 func TestReadyOfAFile(t *testing.T) {
 	const chains = `
 chains:

@@ -25,14 +25,6 @@ type Settings struct {
 	Deny       []string      // methods, each with a * at its end at most
 }
 
-// DefaultSettings are SPEC's.
-func DefaultSettings() Settings {
-	return Settings{
-		Timeout: 30 * time.Second, HedgeAuto: true, MaxBody: 1 << 20, MaxBatch: 100,
-		Deny: []string{"admin_*", "personal_*", "miner_*", "engine_*"},
-	}
-}
-
 // Options are what a gateway is made of.
 type Options struct {
 	// Picture is the newest published picture; it is asked once a step of a

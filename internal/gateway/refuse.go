@@ -61,6 +61,6 @@ func refuse(w http.ResponseWriter, r *http.Request, c *call, no refusal) {
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(no.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b) // the client may be gone
+		_, _ = newPatient(w).Write(b) // the client may be gone
 	}
 }

@@ -218,3 +218,11 @@ func two() (a, b *simnode.Node, ups []up) {
 	a, b = sim("a"), sim("b")
 	return a, b, []up{{name: "a", node: a}, {name: "b", node: b, tier: model.Backup}}
 }
+
+// DefaultSettings are SPEC's.
+func DefaultSettings() Settings {
+	return Settings{
+		Timeout: 30 * time.Second, HedgeAuto: true, MaxBody: 1 << 20, MaxBatch: 100,
+		Deny: []string{"admin_*", "personal_*", "miner_*", "engine_*"},
+	}
+}

@@ -44,7 +44,7 @@ func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 func (g *Gateway) Server(health http.Handler) *http.Server {
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
-			health.ServeHTTP(w, r)
+			health.ServeHTTP(newPatient(w), r)
 			return
 		}
 		g.ServeHTTP(w, r)
