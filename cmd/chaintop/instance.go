@@ -151,9 +151,12 @@ func (i *instance) closeDoors() {
 func (i *instance) run(ctx context.Context) (int, error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	ended := make(chan error, 1)
+	ended, over := make(chan error, 1), make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { ended <- i.core.Run(life) })
+	wg.Go(func() {
+		defer close(over)
+		ended <- i.core.Run(life)
+	})
 	if i.ops != nil {
 		wg.Go(func() { _ = i.ops.Run(life) }) // ends with us
 	}
@@ -177,7 +180,10 @@ func (i *instance) run(ctx context.Context) (int, error) {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	i.stop(end)
+	i.stop(func() {
+		end()
+		<-over // the log is closed: the feed sends it to its end
+	})
 	wg.Wait()
 	return code, err
 }
@@ -205,7 +211,7 @@ func (i *instance) leave(ctx context.Context) model.Cut {
 const byeTime = 2 * time.Second
 
 // stop ends everything in its order.
-func (i *instance) stop(end context.CancelFunc) {
+func (i *instance) stop(end func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
 	defer cancel()
 	if i.gate != nil {

@@ -26,8 +26,11 @@ import (
 	"chaintop/model"
 )
 
+// opsAt is a loopback address: there the feed needs no token.
+const opsAt = "127.0.0.1:9640"
+
 // served is an instance in a bubble, with its gateway at gw:80 and its ops
-// listener at ops:80, over one simulated node.
+// listener at opsAt, over one simulated node.
 type served struct {
 	t     *testing.T
 	net   *memnet.Network
@@ -57,7 +60,7 @@ func serveInBubble(t *testing.T, yaml string) *served {
 	}
 	w.instance.Epoch = "e1"
 	var doors [2]net.Listener
-	for n, addr := range []string{"gw:80", "ops:80"} {
+	for n, addr := range []string{"gw:80", opsAt} {
 		if doors[n], err = s.net.Listen(addr); err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +240,7 @@ func TestDrainUnderTraffic(t *testing.T) {
 		synctest.Wait()
 		look, closeLook := s.client()
 		for url, want := range map[string]int{
-			"http://gw/readyz": 503, "http://gw/healthz": 200, "http://ops/readyz": 503, "http://ops/healthz": 200, "http://ops/metrics": 200,
+			"http://gw/readyz": 503, "http://gw/healthz": 200, "http://" + opsAt + "/readyz": 503, "http://" + opsAt + "/healthz": 200, "http://" + opsAt + "/metrics": 200,
 		} {
 			if code, body := get(look, url); code != want {
 				t.Errorf("%s while draining: %d %s", url, code, body)
@@ -299,6 +302,34 @@ func TestBoundOfADrain(t *testing.T) {
 	})
 }
 
+// A screen elsewhere sees the drain to its end; it was once told goodbye first.
+func TestRemoteSeesTheEndOfADrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serveInBubble(t, "")
+		defer s.stop()
+		time.Sleep(10 * time.Second)
+		client, err := feed.NewClient(feed.ClientOptions{URL: "ws://" + opsAt + "/feed", Dial: s.net.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = client.Run(ctx) }) // ends with ctx
+		defer wg.Wait()
+		defer cancel()
+		time.Sleep(time.Second)
+		s.i.core.Signal("SIGTERM")
+		if code := <-s.code; code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		synctest.Wait()
+		pic, _, err := client.Snapshot(ctx)
+		if err != nil || pic.Drain.Real() != model.Drained || pic.Drain.Exited.IsZero() {
+			t.Errorf("it saw %v, exited %v: %v", pic.Drain.Real(), pic.Drain.Exited, err)
+		}
+	})
+}
+
 // Over HTTP/2 the same is a GOAWAY: the next request is on another connection.
 func TestDrainSaysGoAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -354,7 +385,11 @@ var dates = regexp.MustCompile(`Date: [^\r\n]*`)
 // raw sends one request on a connection of its own and returns the answer as it
 // came.
 func (s *served) raw(host, method, path, body string) string {
-	c, err := s.net.Dial(context.Background(), "tcp", host+":80")
+	addr := host + ":80"
+	if host == "ops" {
+		addr = opsAt
+	}
+	c, err := s.net.Dial(context.Background(), "tcp", addr)
 	if err != nil {
 		return "refused\n"
 	}
@@ -395,7 +430,7 @@ func TestImmediateTranscript(t *testing.T) {
 		s.i.core.Signal("SIGTERM")
 		synctest.Wait()
 		out.WriteString(ask(s, "draining"))
-		if code, _ := get(&http.Client{Transport: &http.Transport{DialContext: s.net.Dial, DisableKeepAlives: true}}, "http://ops/metrics"); code != 200 {
+		if code, _ := get(&http.Client{Transport: &http.Transport{DialContext: s.net.Dial, DisableKeepAlives: true}}, "http://"+opsAt+"/metrics"); code != 200 {
 			t.Errorf("/metrics while draining: %d", code)
 		}
 		if code := <-s.code; code != 0 {
