@@ -194,7 +194,7 @@ func TestEcho(t *testing.T) {
 		{model.CommandDone{Op: model.OpDrain, Answer: "accepted", Reason: "up it"}, "chaintop drain 'gw 1' --confirm 'gw 1' --reason 'up it' → accepted"},
 		{model.CommandDone{Op: model.OpUndrain, Answer: "accepted"}, "chaintop undrain 'gw 1' → accepted"},
 		{model.CommandDone{Op: model.OpUndrain, Kind: model.OnlySimulation, Answer: "accepted"}, "chaintop drain 'gw 1' --simulate=off → accepted"},
-		{model.CommandDone{Op: model.OpFault, Chains: []int{poly}, Kind: "kill", Answer: "accepted"}, "chaintop demo fault polygon/jsonrpc:bor-1 kill → accepted"},
+		{model.CommandDone{Op: model.OpFault, Chains: []int{poly}, Kind: "kill", Answer: "accepted"}, "fault polygon/jsonrpc:bor-1 kill → accepted"},
 	} {
 		l, ok := describe(i, model.Event{At: at, Chain: -1, Who: "oncall", Body: r.done})
 		if got := l.What + " " + l.Detail; !ok || got != r.want {

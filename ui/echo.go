@@ -59,8 +59,7 @@ func lineOf(i *model.Instance, b model.CommandDone) string {
 			return "drain " + on + " --simulate=off"
 		}
 		return "undrain " + on
-	case model.OpFault:
-		return "demo fault " + quoted(chain+":"+upstream) + " " + quoted(b.Kind)
+	case model.OpFault: // only the demo's own screen injects faults
 	}
 	return ""
 }
