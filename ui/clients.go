@@ -32,7 +32,8 @@ type clients struct {
 	hedged    int
 	streams   int
 	total     uint64
-	last      int64 // Unix nanoseconds of the last request; 0 = none yet
+	window    time.Duration // of the counts: the longest of the chains'
+	last      int64         // Unix nanoseconds of the last request; 0 = none yet
 }
 
 func (s scene) clients() clients { return clientsOf(s.inst, s.now) }
@@ -55,6 +56,7 @@ func (a *clients) add(t model.Traffic) {
 	a.hedged += t.Hedged
 	a.streams += t.Streams
 	a.total += t.Total
+	a.window = max(a.window, t.Window)
 	if !t.Last.IsZero() {
 		a.last = max(a.last, t.Last.UnixNano())
 	}

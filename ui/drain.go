@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -78,6 +79,15 @@ func aboutDrain(e *model.Event) bool {
 	return false
 }
 
+// trafficTitle says of what time the counts are: a minute, less just after the
+// start.
+func trafficTitle(window time.Duration) string {
+	if window <= 0 {
+		return "TRAFFIC"
+	}
+	return fmt.Sprintf("TRAFFIC last %ds", window/time.Second)
+}
+
 // flowTable appends the table of what clients ask.
 func (m *Model) flowTable(s scene, lines []string) []string {
 	f := &m.flow
@@ -88,7 +98,7 @@ func (m *Model) flowTable(s scene, lines []string) []string {
 	if f.plan.traffic == 0 {
 		return lines
 	}
-	lines = append(lines, s.ruleOf(f.focus == focusTraffic && f.plan.awake > 0, "failed: what a client saw · "+f.words(), span{text, "TRAFFIC last 60s"}))
+	lines = append(lines, s.ruleOf(f.focus == focusTraffic && f.plan.awake > 0, "failed: what a client saw · "+f.words(), span{text, trafficTitle(s.clients().window)}))
 	c := flowColumnsAt(s.w)
 	lines = append(lines, s.flowHeading(c))
 	sel := m.selected()
