@@ -78,6 +78,9 @@ func newRig(t *testing.T, tn tune, ups ...up) (*rig, func()) {
 	if tn.chain != nil {
 		tn.chain(c)
 	}
+	for i := range targets {
+		targets[i].Family = c.Family
+	}
 	set := DefaultSettings()
 	if tn.set != nil {
 		tn.set(&set)
