@@ -210,6 +210,10 @@ func TestNothingDrainsWhereNothingListens(t *testing.T) {
 	if cmd := press(m, "d", "D"); cmd != nil || m.box.kind != boxNone {
 		t.Error("a screen that only watches drains")
 	}
+	if !strings.Contains(m.flash.text, "D is off: nothing listens in this process") {
+		t.Errorf("the key does not say why it is off: %q", m.flash.text)
+	}
+	m.flash = flash{}
 	lines := strings.Split(seen(m), "\n")
 	if press(m, "?"); strings.Contains(lines[39], "drain") || !strings.Contains(seen(m), "d, D are off: nothing listens in this process, so nothing drains") {
 		t.Errorf("the keys are shown, or Help does not say why:\n%s\n%s", lines[39], seen(m))

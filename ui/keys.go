@@ -287,7 +287,22 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	case at&inBoxes != 0:
 		return m.onField(msg)
 	}
+	m.sayOff(msg, at)
 	return nil
+}
+
+// sayOff says why a key that is off does nothing.
+func (m *Model) sayOff(msg tea.KeyPressMsg, at place) {
+	for i := range m.binds {
+		b := &m.binds[i]
+		if b.where&at == 0 || !slices.Contains(b.Keys(), msg.String()) {
+			continue
+		}
+		if why, off := m.why(b); off && why != "" {
+			m.say(text, msg.String()+" is off: "+why, m.now.Add(flashShort))
+			return
+		}
+	}
 }
 
 // inFooter says whether the footer of a place shows the binding.

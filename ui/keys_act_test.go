@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +122,13 @@ func TestEveryKeyActsWhereItIsShown(t *testing.T) {
 					on := b.where&at != 0 && m.acts(&m.binds[row])
 					was := shown(m)
 					cmd := press(m, k)
+					if !on { // that it is off, and why, is all that may be said
+						why, _ := m.why(&m.binds[row])
+						if b.where&at != 0 && why != "" && at != inPrompt && at&inBoxes == 0 && !elsewhere(make(), at, k) && !strings.HasSuffix(m.flash.text, " is off: "+why) {
+							t.Errorf("place %d: %q is off because %q, and says %q", at, k, why, m.flash.text)
+						}
+						m.flash = make().flash
+					}
 					acted := cmd != nil || shown(m) != was
 					switch {
 					case on && acted:

@@ -45,7 +45,7 @@ func TestNoLetterActsInThePrompt(t *testing.T) {
 	}
 }
 
-// A key that is off does nothing, and Help says why.
+// A key that is off does nothing but say so, and Help says why.
 func TestKeysThatAreOff(t *testing.T) {
 	m := screen(t, night(), 120, 40, func(o *Options) { o.Sink = nil })
 	press(m, "?")
@@ -62,7 +62,11 @@ func TestKeysThatAreOff(t *testing.T) {
 		for _, k := range b.Keys() {
 			m := screen(t, night(), 120, 40, func(o *Options) { o.Sink = nil })
 			was := seen(m)
-			if cmd := press(m, k); cmd != nil || seen(m) != was {
+			cmd := press(m, k)
+			if !strings.Contains(m.flash.text, " is off: ") {
+				t.Errorf("%q is off, and does not say why: %q", k, m.flash.text)
+			}
+			if m.flash = (flash{}); cmd != nil || seen(m) != was {
 				t.Errorf("%q is off, and acts", k)
 			}
 		}
