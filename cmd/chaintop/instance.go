@@ -83,7 +83,7 @@ func newInstance(w *watch, o instanceOptions) (*instance, error) {
 	}
 	var err error
 	if i.core, err = core.New(opts); err != nil {
-		i.closeDoors()
+		o.close()
 		return nil, err
 	}
 	if o.gate != nil {
@@ -92,7 +92,7 @@ func newInstance(w *watch, o instanceOptions) (*instance, error) {
 	}
 	if o.ops != nil {
 		if err := i.openOps(w, o); err != nil {
-			i.closeDoors()
+			o.close()
 			return nil, err
 		}
 	}
@@ -138,9 +138,12 @@ func (i *instance) openOps(w *watch, o instanceOptions) error {
 	return nil
 }
 
-func (i *instance) closeDoors() {
-	for _, d := range i.doors {
-		_ = d.listener.Close() // nobody is served by it
+// close closes the listeners that nobody will be served by.
+func (o instanceOptions) close() {
+	for _, l := range []net.Listener{o.gate, o.ops} {
+		if l != nil {
+			_ = l.Close() // nobody knows of it yet
+		}
 	}
 }
 
