@@ -148,8 +148,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case remoteMsg: // read above
 	case refusalMsg:
 		m.onRefusal(msg)
-	default:
-		return m, nil
+	default: // nothing of ours, but the clock went on
 	}
 	m.arrange()
 	return m, cmd
