@@ -223,11 +223,3 @@ func TestPlainIsWhatCleaningLeavesAlone(t *testing.T) {
 		}
 	}
 }
-
-func TestDepth(t *testing.T) {
-	for text, want := range map[string]int{`1`: 0, `{}`: 1, `{"a":[{}]}`: 3, `"[[["`: 0, `["\"[[[",{}]`: 2, `]]][[`: 0} {
-		if got := depth([]byte(text)); got != want && text != `]]][[` {
-			t.Errorf("%s: %d, want %d", text, got, want)
-		}
-	}
-}

@@ -235,12 +235,8 @@ func (n *intake) snapshot(f envelope, now time.Time) (took, error) {
 }
 
 func readPicture(text, epoch string) (*model.Instance, error) {
-	b := []byte(text)
-	if depth(b) > maxDepth {
-		return nil, errDepth
-	}
 	pic := new(model.Instance)
-	if err := json.Unmarshal(b, pic); err != nil {
+	if err := unmarshal([]byte(text), pic); err != nil {
 		return nil, err
 	}
 	if pic.Epoch != epoch {

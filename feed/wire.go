@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"chaintop/internal/clean"
 	"chaintop/model"
 )
 
@@ -222,28 +223,8 @@ func decode(b []byte) (envelope, error) {
 
 // unmarshal is json.Unmarshal with a bound on depth, for bytes from outside.
 func unmarshal(b []byte, v any) error {
-	if depth(b) > maxDepth {
+	if clean.Deeper(b, maxDepth) {
 		return errDepth
 	}
 	return json.Unmarshal(b, v)
-}
-
-// depth is how deep the arrays and objects of b are nested.
-func depth(b []byte) int {
-	now, most, quoted := 0, 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			most = max(most, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return most
 }

@@ -22,10 +22,15 @@
 //	findings    facts that matter: shown, used in routing, never turned into a verdict
 //	fit         may be given a client's request now (F1)
 //	hold        the pause a rate limit asked for (F6)
+//	suspect     unfit because clients' requests got no answer, until a later check passes (F5)
+//	pin         one upstream is preferred for a while, while it is fit (F8)
 //	serving     the upstream a request would go to now, and why that one
 //	failover    a backup serves because no primary is fit
 //	drain       the walk from ready to exit: serving → draining → drained, real or simulated
 //	activity    who uses the instance's gateway: what keeps a drain awake
+//	traffic     what clients asked of a chain, and what came of it
+//	activity    who uses the instance: what keeps a drain awake (D5)
+//	drain       the walk from ready to exit: serving, draining, drained
 //	change      an event: something happened; kept
 //	reading     an event: a number moved; not kept
 //	picture     an Instance: the fold of its events

@@ -52,15 +52,19 @@ func (i *Instance) Awake(now time.Time) int {
 	return chain
 }
 
-// askers is how many clients of the list asked within the last idle time, and
-// the shortest period of theirs.
+// holds says whether a client can go on keeping the drain awake: of a simulation
+// only while a connection of its is open that is older.
+func (s leaving) holds(c Client) bool { return !s.d.Simulated || c.Old }
+
+// askers is how many clients of the list asked within the last idle time and can
+// go on to, and the shortest period of theirs.
 func (s leaving) askers() (n int, every time.Duration) {
 	for _, c := range s.a.Clients {
 		last := c.Last
 		if s.d.Simulated {
 			last = c.OldLast
 		}
-		if last.IsZero() || s.now.Sub(last) >= s.d.Settings.Idle {
+		if last.IsZero() || s.now.Sub(last) >= s.d.Settings.Idle || !s.holds(c) {
 			continue
 		}
 		n++
@@ -88,7 +92,7 @@ func (s leaving) why() Sentence {
 	switch {
 	case d.Settings.CountMessages && s.messages().After(s.requests()) && s.now.Sub(s.messages()) < d.Settings.Idle:
 		return same("why.drain_messages", fmt.Sprintf("a client wrote on a stream %s ago; messages count (drain.count_messages)", Age(s.now.Sub(s.messages()))))
-	case awake && n <= 1 && client.Every > 0 && client.Every < d.Settings.Idle:
+	case awake && n <= 1 && s.holds(client) && client.Every > 0 && client.Every < d.Settings.Idle:
 		return same("why.drain_one", fmt.Sprintf("one %s client asks every %s, so %s without a request never come", client.Kind, Took(client.Every), idle))
 	case awake && n > 1 && every > 0 && every < d.Settings.Idle:
 		return same("why.drain_many", fmt.Sprintf("%d clients ask, one every %s, so %s without a request never come", n, Took(every), idle))
@@ -146,6 +150,8 @@ func (s leaving) whose() Sentence {
 		return same("whose.drain_readers", fmt.Sprintf("somebody still sends new clients: one came %s after /readyz went 503", Age(s.a.NewConn.Sub(s.d.Since))))
 	case awake && n > 1:
 		return same("whose.drain_clients", fmt.Sprintf("%d clients that keep their connections, the last one %s", n, client.Addr))
+	case awake && client.Count > 0 && !s.holds(client):
+		return same("whose.drain_left", "nobody's any more: "+client.Addr+" has left its old connection")
 	case awake && client.Since.IsZero():
 		return same("whose.drain_gone", "the client "+client.Addr+", whose connection is closed")
 	case awake:

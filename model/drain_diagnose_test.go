@@ -45,6 +45,12 @@ func drainSayings() []drainSaying {
 		{"a single request", false, with(signalled, func(d *Drain) { d.Activity.Clients, d.Activity.NewConn = nil, at(-minute) }), 155 * sec,
 			"the last request came 5s ago; 10s without one end it", "the client 10.83.2.9, whose connection is closed",
 			"nobody new since it began; what is asked is answered as ever", "", ""},
+		{"simulated, and who asked has another connection now", false, with(simulated, func(d *Drain) {
+			left := client
+			left.Old = false
+			d.Activity.Clients = []Client{left, second}
+		}), 152 * sec,
+			"the last request came 2s ago; 10s without one end it", "nobody's any more: 10.83.2.9 has left its old connection", "", "", ""},
 		{"new clients long after readiness was lost", false, with(signalled, func(d *Drain) { d.Activity.NewConn = at(150 * sec) }), 151 * sec,
 			"", "somebody still sends new clients: one came 2m30s after /readyz went 503", "", "", ""},
 		{"messages count", false, with(signalled, func(d *Drain) { d.Settings.CountMessages, d.Activity.Message = true, at(151*sec) }), 152 * sec,

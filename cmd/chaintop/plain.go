@@ -150,26 +150,7 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 			return "health", p
 		}
 	case model.UpstreamChanged:
-		if b.Upstream < 0 || b.Upstream >= len(c.Upstreams) {
-			return "", ""
-		}
-		p.add("upstream", c.Upstreams[b.Upstream].Name)
-		if b.What == model.ChangeHealth {
-			p.add("from", b.From)
-			p.add("to", b.State.Health)
-			return "upstream", p
-		}
-		l, _ := model.Describe(i, e)
-		if b.What == model.ChangeSuspect || b.What == model.ChangeTrusted {
-			p.add("why", l.Detail)
-			return string(b.What), p
-		}
-		if h := b.State.Hold; b.What == model.ChangeHeld {
-			p.add("for", model.Countdown(h.Until, h.From))
-			p.add("why", l.Detail)
-		}
-		p.add("findings", strings.Join(b.State.Findings.Words(), ","))
-		return string(b.What), p
+		return plainUpstream(i, e, c, b)
 	case model.ServingChanged:
 		name := "none"
 		if u := b.Serving.Upstream; u >= 0 && u < len(c.Upstreams) {
@@ -199,6 +180,29 @@ func plainChain(i *model.Instance, e model.Event, c *model.Chain) (kind string, 
 		return string(b.What), p
 	}
 	return "", ""
+}
+
+func plainUpstream(i *model.Instance, e model.Event, c *model.Chain, b model.UpstreamChanged) (kind string, p kv) {
+	if b.Upstream < 0 || b.Upstream >= len(c.Upstreams) {
+		return "", ""
+	}
+	p.add("upstream", c.Upstreams[b.Upstream].Name)
+	if b.What == model.ChangeHealth {
+		p.add("from", b.From)
+		p.add("to", b.State.Health)
+		return "upstream", p
+	}
+	l, _ := model.Describe(i, e)
+	if b.What == model.ChangeSuspect || b.What == model.ChangeTrusted {
+		p.add("why", l.Detail)
+		return string(b.What), p
+	}
+	if h := b.State.Hold; b.What == model.ChangeHeld {
+		p.add("for", model.Countdown(h.Until, h.From))
+		p.add("why", l.Detail)
+	}
+	p.add("findings", strings.Join(b.State.Findings.Words(), ","))
+	return string(b.What), p
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

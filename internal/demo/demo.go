@@ -1,13 +1,14 @@
 // Package demo is simulated chains to look at: a config file, the nodes it
-// names, and a script of what becomes of them. Nothing else: it cannot make an
-// event, a verdict or a frame, so what a screen shows of it was found out by
-// probes, as it is for real nodes.
+// names, a script of what becomes of them, and clients of a gateway to them.
+// Nothing else: it cannot make an event, a verdict or a frame, so what a screen
+// shows of it was found out by probes and by requests, as it is for real nodes.
 //
 // Law: a seed and a scenario are a run. Heights, latencies and the times of
 // the script follow from both and from the moment of Open; the same seed
 // repeats them. A script is played over and over, in memory that does not grow.
 //
-// Not promised: client traffic, families other than evm, and the ports.
+// Not promised: which request of a client comes when, families other than evm,
+// and the ports.
 package demo
 
 import (

@@ -63,12 +63,7 @@ func TestWhatAStreamItselfAnswers(t *testing.T) {
 // A move repeats what may be repeated and was not answered, and answers the rest
 // (F10); a write is never sent twice.
 func TestRequestsAcrossAMove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		sub := c.subscribe("1", `["newHeads"]`)
 		r.a.answers(func(string, json.RawMessage) string { return "-" })
 		c.send(`{"jsonrpc":"2.0","id":2,"method":"x_name"}`)
@@ -107,12 +102,7 @@ func TestRequestsAcrossAMove(t *testing.T) {
 // twice at a time gets its own two answers. A subscription's id stays what it
 // was, even where the next upstream gives it to another.
 func TestStreamIDs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		// b gives ids from 0x2: what is 0x1 and 0x2 here is 0x2 and 0x3 there.
 		one, two := c.subscribe("1", `["newHeads"]`), c.subscribe("2", logsParams)
 		if one != "0x1" || two != "0x2" {
@@ -235,12 +225,7 @@ func TestStreamRefused(t *testing.T) {
 
 // At the end of an instance streams get 1001, and new ones are not taken.
 func TestStreamsCloseWithTheInstance(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		synctest.Wait() // the client has its answer before the stream is counted
 		if n := r.gw.Streams(); n != 1 {
 			t.Errorf("%d streams", n)
@@ -309,12 +294,7 @@ func TestHostileUpstreamOfAStream(t *testing.T) {
 // An answer too long to be carried ends its request, not the stream: another
 // upstream would say the same.
 func TestAnswerTooLongForAStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		r.a.answers(func(method string, id json.RawMessage) string {
 			if method != "x_name" {
 				return ""

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -297,4 +298,18 @@ func logsOf(sign string, blocks ...blk) (all []string) {
 		}
 	}
 	return all
+}
+
+// streaming runs a test in a bubble, with a client's websocket open once every
+// upstream is healthy.
+func streaming(t *testing.T, set func(*Settings), test func(t *testing.T, r *streamRig, c *wsClient)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r, stop := newStreamRig(t, set)
+		defer stop()
+		r.known()
+		c := r.dial()
+		defer c.close()
+		test(t, r, c)
+	})
 }

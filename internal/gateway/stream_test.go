@@ -20,12 +20,7 @@ const logsParams = `["logs",{"address":"0xa","fromBlock":"0x0"}]`
 // them: no block is missed and none comes twice, under the ids it first got, and
 // what we ask for that is not seen (F12).
 func TestStreamOutlivesItsUpstream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		if got := c.header.Get("X-Served-By"); got != "a" {
 			t.Errorf("served by %q", got)
 		}
@@ -83,12 +78,7 @@ func TestStreamOutlivesItsUpstream(t *testing.T) {
 // A reorg in the gap: the blocks of the new branch come, as a node would send
 // them, and logs of the old one are taken back.
 func TestReorgInTheGap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		heads, logs := c.subscribe("1", `["newHeads"]`), c.subscribe("2", logsParams)
 		old := branch("m", "0xm100", 101, 105)
 		for _, b := range old {
@@ -118,12 +108,7 @@ func TestReorgInTheGap(t *testing.T) {
 
 // An upstream that is behind sends what the client had already: that is dropped.
 func TestMoveToOneThatIsBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		heads, logs := c.subscribe("1", `["newHeads"]`), c.subscribe("2", logsParams)
 		all := branch("m", "0xm100", 101, 108)
 		r.a.grow(all[:4]...)
@@ -150,12 +135,7 @@ func TestMoveToOneThatIsBehind(t *testing.T) {
 // Blocks that come while the gap is filled are not delivered twice, and not
 // before those that are filled.
 func TestBlocksDuringTheFill(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		heads := c.subscribe("1", `["newHeads"]`)
 		all := branch("m", "0xm100", 101, 112)
 		r.a.grow(all[:2]...)
@@ -186,12 +166,7 @@ func TestBlocksDuringTheFill(t *testing.T) {
 // What cannot be filled is a gap, and counted: more than 128 blocks, and
 // transactions that wait.
 func TestGaps(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		heads := c.subscribe("1", `["newHeads"]`)
 		pending := c.subscribe("2", `["newPendingTransactions"]`)
 		first := branch("m", "0xm100", 101, 101)
@@ -216,12 +191,7 @@ func TestGaps(t *testing.T) {
 // A pause of 300 ms moves nobody; an upstream that is unfit for less than 2 s
 // neither (F12).
 func TestPauseMovesNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		c.subscribe("1", `["newHeads"]`)
 		// With HTTP requests to notice it, and make the primary suspect.
 		r.a.stop(true)
@@ -273,12 +243,7 @@ func TestManyStreamsMove(t *testing.T) {
 
 // A reorg in the gap, seen by a subscriber of logs alone.
 func TestReorgWithLogsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, stop := newStreamRig(t, nil)
-		defer stop()
-		r.known()
-		c := r.dial()
-		defer c.close()
+	streaming(t, nil, func(t *testing.T, r *streamRig, c *wsClient) {
 		logs := c.subscribe("1", logsParams)
 		old, fork := branch("m", "0xm100", 101, 105), branch("n", "0xm102", 103, 106)
 		r.a.grow(old...)

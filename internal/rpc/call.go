@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"chaintop/internal/clean"
 )
 
 // Call is one JSON-RPC request as a client sent it.
@@ -25,7 +27,7 @@ var ErrManyCalls = errors.New("too many calls in a batch")
 // that it is a batch. An error says that it is not one JSON value, holds no
 // calls, or holds more than that.
 func Calls(body []byte, most int) (calls []Call, list bool, err error) {
-	if at := skipSpace(body, 0); at < len(body) && body[at] == '[' && count(body, most) {
+	if at := skipSpace(body, 0); at < len(body) && body[at] == '[' && many(body, most) {
 		return nil, true, ErrManyCalls // before anything dear is done with it
 	}
 	if err := whole(body); err != nil {
@@ -50,28 +52,17 @@ func Calls(body []byte, most int) (calls []Call, list bool, err error) {
 	return nil, false, errors.New("JSON, but no JSON-RPC request")
 }
 
-// count says whether the JSON array b has more elements than most, by its
-// commas at the first level: nothing is kept for one that has.
-func count(b []byte, most int) bool {
-	depth, quoted, n := 0, false, 1
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth--
-		case c == ',' && depth == 1:
-			if n++; n > most {
-				return true
-			}
+// many says whether the JSON array b has more elements than most, by its commas
+// at the first level: nothing is kept for one that has.
+func many(b []byte, most int) bool {
+	n := 1
+	clean.Brackets(b, func(c byte, depth int) bool {
+		if c == ',' && depth == 1 {
+			n++
 		}
-	}
-	return false
+		return n <= most
+	})
+	return n > most
 }
 
 func parseCall(b []byte) Call {

@@ -34,7 +34,7 @@ func Frames(b []byte, most int) (frames []Frame, list bool, err error) {
 	case '{':
 		return []Frame{frameOf(b[at:skipValue(b, at)])}, false, nil
 	case '[':
-		if count(b, most) {
+		if many(b, most) {
 			return nil, true, ErrManyCalls
 		}
 		for _, e := range elements(b) {

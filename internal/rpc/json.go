@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"chaintop/internal/clean"
 )
 
 // MaxDepth bounds how deep JSON from outside may nest (SPEC X3).
@@ -19,7 +21,7 @@ var (
 // whole says whether b is one JSON value, with white space around it at most,
 // that nests no deeper than MaxDepth.
 func whole(b []byte) error {
-	if deep(b) {
+	if clean.Deeper(b, MaxDepth) {
 		return errDeep
 	}
 	if json.Valid(b) {
@@ -30,27 +32,6 @@ func whole(b []byte) error {
 		return errTrailing
 	}
 	return errNoJSON
-}
-
-// deep counts brackets outside strings; b need not be JSON.
-func deep(b []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // eachMember calls f with the members of the JSON object b, in order. Names
